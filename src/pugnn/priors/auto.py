@@ -37,7 +37,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
                 return MIN_PRIOR, MAX_PRIOR
             raise PugnnError(
                 f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}. It may also name an "
-                f"estimator: {', '.join(PRIORS)}"
+                f"estimator: {', '.join(sorted(PRIORS))}"
             ) from None
     for end in ends:
         require_prior(end, prior)

@@ -22,7 +22,7 @@ from pugnn.files import require_new, write_json
 from pugnn.runs.audit_log import sources
 from pugnn.runs.report.answers import command_of_next_round
 from pugnn.runs.run import Run
-from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
+from pugnn.runs.writers import MAX_IN_CSV, Table, WrittenIds, write_scores, write_table
 
 #: In larger graphs, explaining a node takes more than a moment.
 MAX_NODES_EXPLAINED = 1_000_000
@@ -155,7 +155,7 @@ def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:
         return
     probabilities = audit.probabilities()
     table: Table = {
-        "id": IdColumn(run.task.graph.ids, audit.ranking),
+        "id": WrittenIds(run.task.graph.ids, audit.ranking),
         "rank": np.arange(1, len(audit.ranking) + 1),
         "probability": probabilities,
     }

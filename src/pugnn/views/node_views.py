@@ -35,7 +35,7 @@ from pugnn.graph.derived import derived
 from pugnn.graph.smoothing import LANES, STEPS, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, inverse_lengths
-from pugnn.views.view import VIEWS, Table
+from pugnn.views.view import VIEWS, ViewTable
 
 #: Rows of up to ``EXACT`` columns have their exact length; that of wider ones is the root mean square of their products
 #: with random directions.
@@ -70,7 +70,7 @@ class NodeViews:
         self.width = self.rows.shape[1]
         self.scales: dict[str, NDArray[np.float32]] = {}
         self._smoother = smoother_of(graph)
-        self._kept: dict[Table, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
+        self._kept: dict[ViewTable, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
         self._others: dict[tuple[str, ...], NodeViews] = {}
         self._prepare()
 
@@ -91,12 +91,12 @@ class NodeViews:
             self.scales |= self._scales(missing)
 
     @property
-    def _tables(self) -> dict[Table, list[str]]:
+    def _tables(self) -> dict[ViewTable, list[str]]:
         """The tables that the views consist of, where rows are kept, and which views each is a part of."""
         tables = dict.fromkeys(table for name in self.names for table in VIEWS[name].tables if self._kept is not None)
         return {table: [name for name in self.names if table in VIEWS[name].tables] for table in tables}
 
-    def table(self, table: Table) -> NDArray[np.float32]:
+    def table(self, table: ViewTable) -> NDArray[np.float32]:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if table not in self._kept:
@@ -184,7 +184,7 @@ class NodeViews:
         return found
 
     def _image(
-        self, table: Table, values: NDArray[np.float32], mean: NDArray[np.float32] | None, transposed: bool = False
+        self, table: ViewTable, values: NDArray[np.float32], mean: NDArray[np.float32] | None, transposed: bool = False
     ) -> NDArray[np.float32]:
         """What columns of numbers are in a table; their mean over neighbours may be known already."""
         if table == "smoothed":
@@ -256,7 +256,7 @@ def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
     return kept <= others and 4 * len(tables) * n * width <= SHARE * available_memory()
 
 
-def _all_tables() -> set[Table]:
+def _all_tables() -> set[ViewTable]:
     """The tables that all views consist of."""
     return {table for view in VIEWS.values() for table in view.tables}
 

@@ -20,7 +20,7 @@ from pugnn.store.arguments import Request
 from pugnn.store.assembly.as_of import Clock
 from pugnn.store.assembly.edges import merge_relations, read_edges
 from pugnn.store.assembly.end_attributes import edge_attributes
-from pugnn.store.assembly.given import ONE_KIND, Inputs, Link
+from pugnn.store.assembly.input_tables import ONE_KIND, Inputs, Link
 from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import Later, TableGraph
