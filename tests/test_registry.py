@@ -32,8 +32,8 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_a_misspelt_name_is_corrected():
-    with pytest.raises(PugnnError, match=r"centroid, dist-pu, .*, views; did you mean 'views'\?"):
-        METHODS["veiws"]
+    with pytest.raises(PugnnError, match=r"centroid, dist-pu, .*, views; did you mean 'label-propagation'\?"):
+        METHODS["label-propagate"]
 
 
 def test_names_are_listed_in_order():

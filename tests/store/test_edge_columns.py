@@ -104,6 +104,8 @@ def test_columns_can_be_left_out():
 def test_a_chosen_kind_that_columns_of_edges_do_not_take():
     with pytest.raises(PugnnError, match=r"column 'amount' of edges cannot be read as 'text'; .* number, amount, bool"):
         read_graph(EDGES, NODES, kinds={"amount": "text"})
+    recipe = read_graph(EDGES, NODES).recipe
+    read_graph(EDGES, NODES, kinds={"amount": "text"}, recipe=recipe)  # a model knows how it reads them
     both = NODES | {"amount": ["some words", "more words", "other words", "last words"]}
     assert "amount, sum" in read_graph(EDGES, both, kinds={"amount": "text"}).graph.feature_names
     orders = {"user": ["u1", "u2"], "item": ["i1", "i2"], "price": [1.0, 2.0]}

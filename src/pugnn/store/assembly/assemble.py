@@ -188,12 +188,14 @@ def _describe_ends(
         if sums:
             columns, amounts = edge_attributes(sums, own.num_nodes)
             own = attributes[kind] = own.with_edges(columns, tuple(column for each in sums for column in each.of))
-        wanted = own_kinds(request, inputs, kind)
-        named = {name: how for name, how in wanted.items() if name in own.names or name not in for_edges}
-        if unread := [name for name, how in wanted.items() if name not in named and how not in CHOICES]:
-            raise PugnnError(
-                f"the column {unread[0]!r} of edges cannot be read as {wanted[unread[0]]!r}; a column of edges can be "
-                f"{', '.join(CHOICES)}"
-            )
-        chosen[kind] = amounts | ({} if request.recipe is not None else expand_kinds(named, own.names, own.origin))
+        chosen[kind] = amounts
+        if request.recipe is None:  # a model knows the kinds of its columns
+            wanted = own_kinds(request, inputs, kind)
+            named = {name: how for name, how in wanted.items() if name in own.names or name not in for_edges}
+            if unread := [name for name, how in wanted.items() if name not in named and how not in CHOICES]:
+                raise PugnnError(
+                    f"the column {unread[0]!r} of edges cannot be read as {wanted[unread[0]]!r}; a column of edges can "
+                    f"be {', '.join(CHOICES)}"
+                )
+            chosen[kind] |= expand_kinds(named, own.names, own.origin)
     return chosen
