@@ -337,9 +337,9 @@ class Room:
         measured = {
             "title": f"Measured on {audit['checked']} checks, 12 of them positive",
             "rows": [
-                {"name": "precision of the first 100", "value": 0.8, "low": 0.62, "high": 0.91, "kind": "share"},
-                {"name": "precision of all decided", "value": None, "low": None, "high": None, "kind": "share"},
-                {"name": "positives in all", "value": 64, "low": 41, "high": 92, "kind": "count"},
+                {"name": "precision of the first 100", "value": "80 %", "range": "62 % to 91 %"},
+                {"name": "precision of all decided", "value": "unknown", "range": "0 % to 91 %"},
+                {"name": "positives in all", "value": "64", "range": "41 to 92"},
             ],
             "notes": ["Beyond the first 1,000 nothing was checked."],
         }

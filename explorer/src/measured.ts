@@ -2,22 +2,16 @@
 
 import { el, heads } from "./dom";
 import type { Measured } from "./types";
-import { grouped, percent } from "./words";
 
 export function measuredTable({ title, rows, notes }: Measured): HTMLElement {
-  const line = ({ name, value, low, high, kind }: Measured["rows"][number]): HTMLElement => {
-    const words = kind === "share" ? percent : grouped;
-    const isKnown = value !== null;
-    const unknown = low !== null && high !== null ? "uncertain" : "not known yet";
-    const range = low !== null && high !== null ? `${words(low)} to ${words(high)}` : "";
-    return el(
+  const line = ({ name, value, range }: Measured["rows"][number]): HTMLElement =>
+    el(
       "tr",
       {},
       el("th", { scope: "row" }, name),
-      el("td", { class: isKnown ? "number" : "number quiet" }, isKnown ? words(value) : unknown),
+      el("td", { class: "number" }, value),
       el("td", { class: "number" }, range),
     );
-  };
   return el(
     "div",
     { class: "measured" },

@@ -133,7 +133,7 @@ export type Interval = [value: number, low: number | null, high: number | null];
 
 export interface Measured {
   title: string;
-  rows: { name: string; value: number | null; low: number | null; high: number | null; kind: "share" | "count" }[];
+  rows: { name: string; value: string; range: string }[]; // as the terminal words them
   notes: string[];
 }
 

@@ -3,11 +3,12 @@
 import { el } from "./dom";
 import type { Interval, Row } from "./types";
 
-export const grouped = (value: number): string => Math.round(value).toLocaleString("en-GB");
+// Halves to the even one, as the terminal does; TypeScript does not know the option yet.
+const WHOLE = { maximumFractionDigits: 0, roundingMode: "halfEven" } as Intl.NumberFormatOptions;
+export const grouped = (value: number): string => value.toLocaleString("en-GB", WHOLE);
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 export const scored = (score: number | null): string => (score === null ? "–" : score.toFixed(score < 0.001 ? 5 : 3));
-export const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 export const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 export const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;

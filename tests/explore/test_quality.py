@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pugnn.explore.quality import Quality, slider_steps
+from pugnn.explore.quality import Quality, slider_steps, tied
 from pugnn.runs.audit_log import read_audit
 from pugnn.runs.audit_table import measured_rows, measured_title
 
@@ -42,14 +42,30 @@ def test_nothing_is_expected_without_a_signal(room, quality):
 def test_the_slider_agrees_with_the_audit(room, quality):
     check(room, 15)
     audit, expected = read_audit(room.run), quality.now()["expected"]
-    for step in expected["steps"]:
-        budget = audit.choose(budget=step["taken"])
-        assert step["finds"] == pytest.approx([budget.found.value, budget.found.low, budget.found.high])
+    budgets = [audit.choose(budget=step["taken"]) for step in expected["steps"]]
+    taken = np.array([step["taken"] for step in expected["steps"]])
+    finds = tied([budget.found for budget in budgets], taken, audit.estimate().positives)
+    for step, budget, found in zip(expected["steps"], budgets, finds, strict=True):
+        assert step["finds"] == pytest.approx([found.value, found.low, found.high])
         precision = budget.precision
         assert step["known"] == (precision.high - precision.low <= 0.5)
         assert step["score"] == room.run.scores[audit.ranking[step["taken"] - 1]]
     positives = audit.estimate().positives
     assert expected["positives"] == [positives.value, positives.low, positives.high]
+
+
+@pytest.mark.parametrize("checks", [3, 8, 15, 20])
+def test_finds_of_all_nodes_are_all_positives(room, quality, checks):
+    check(room, checks)
+    expected = quality.now()["expected"]
+    finds = np.array([step["finds"] for step in expected["steps"]])
+    assert finds[-1].tolist() == expected["positives"]
+    assert (np.diff(finds, axis=0) >= 0).all()
+    value, low, high = finds.T
+    assert (low <= value).all()
+    assert (value <= high).all()
+    left = np.array([expected["steps"][-1]["taken"] - step["taken"] for step in expected["steps"]])
+    assert (low >= expected["positives"][1] - left - 1e-9).all()
 
 
 def test_measured_rows_are_those_of_the_command(room, quality):
@@ -58,11 +74,7 @@ def test_measured_rows_are_those_of_the_command(room, quality):
     assert measured["title"] == measured_title(audit.estimate())
     told = measured_rows(audit.estimate())
     assert [row["name"] for row in measured["rows"]] == [words for words, _, _ in told]
-    for row, (_, value, _) in zip(measured["rows"], told, strict=True):
-        assert (row["value"] is None) == (value == "unknown")
-        assert row["low"] <= row["high"]
-        if row["kind"] == "count" and row["value"] is not None:
-            assert f"{row['value']:,.0f}" == value
+    assert [(row["value"], row["range"]) for row in measured["rows"]] == [(value, ends) for _, value, ends in told]
 
 
 def test_every_verdict_and_undo_counts_at_once(room, quality):

@@ -15,9 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from pugnn.errors import PugnnError
+from pugnn.evidence.rank_model import Band
 from pugnn.explore.quality import measured_of
 from pugnn.explore.room import Room
 from pugnn.processes import end_process
+from pugnn.runs.audit_table import band_words
 from pugnn.runs.folder import next_free
 from pugnn.runs.kept_graph import input_files
 from pugnn.runs.report.answers import next_round, what_changed
@@ -177,8 +179,8 @@ def measured_of_record(record: dict[str, Any]) -> dict[str, Any] | None:
     estimate = record.get("estimate")
     if not estimate or not estimate.get("signal"):
         return None
-    positives = estimate["positives"]
-    row = {"name": f"positives among {record['unlabelled']:,} unlabelled", **positives, "kind": "count"}
+    value, ends = band_words(Band(**estimate["positives"]), "count")
+    row = {"name": f"positives among {record['unlabelled']:,} unlabelled", "value": value, "range": ends}
     return {"title": estimate["headline"][0], "rows": [row], "notes": estimate["headline"][1:]}
 
 

@@ -12,7 +12,7 @@ from pugnn.evidence.bands import Prior, bands_of
 from pugnn.evidence.measured import measure_precision
 from pugnn.evidence.rank_model import Band
 from pugnn.explore.room import Room
-from pugnn.runs.audit_table import measured_title, next_checks
+from pugnn.runs.audit_table import measured_rows, measured_title, next_checks
 
 #: Positions of the slider, at most; an interval takes ten milliseconds at each.
 STEPS = 80
@@ -41,7 +41,7 @@ class Quality:
         return self._from_hidden_positives()
 
     def _measured(self, audit: Audit) -> dict[str, Any]:
-        """By the audit: the same numbers as :meth:`pugnn.Audit.choose` has for a budget."""
+        """By the audit: the numbers that :meth:`pugnn.Audit.choose` has for a budget, as far as they fit together."""
         sample, measured = audit.sample(), audit.estimate()
         found = np.cumsum(audit.probabilities())
         bands = [measure_precision(sample, taken)[1] for taken in self._steps.tolist()]
@@ -53,7 +53,8 @@ class Quality:
             )
             for taken, band in zip(self._steps.tolist(), bands, strict=True)
         ]
-        return self._told(values, [not measured.unknown(band) for band in bands], measured.positives)
+        known = [not measured.unknown(band) for band in bands]
+        return self._told(tied(values, self._steps, measured.positives), known, measured.positives)
 
     def _from_hidden_positives(self) -> dict[str, Any] | None:
         """By positives that were hidden, as the report of the run tells it; ``None`` where they tell nothing."""
@@ -87,15 +88,31 @@ def measured_of(audit: Audit) -> dict[str, Any] | None:
     if not audit.verdicts:
         return None
     measured = audit.estimate()
-    rows = []
-    for words, band, of in measured.rows():
-        value = None if measured.unknown(band) else band.value
-        rows.append({"name": words, "value": value, "low": band.low, "high": band.high, "kind": of})
     return {
         "title": measured_title(measured),
-        "rows": rows,
+        "rows": [{"name": words, "value": value, "range": ends} for words, value, ends in measured_rows(measured)],
         "notes": next_checks(audit, measured),
     }
+
+
+def tied(finds: list[Band], taken: NDArray[np.int64], positives: Band) -> list[Band]:
+    """Finds that agree with each other and with the number of positives, each of which was measured by itself.
+
+    More nodes have no fewer finds, nobody finds more than there are, and those who take all nodes find all of them.
+
+    Example:
+        >>> tied([Band(2, 0, 3), Band(9, 1, 9), Band(6, 0, 9)], np.array([3, 9, 10]), Band(5, 4, 6))
+        [Band(value=2.0, low=0.0, high=3.0), Band(value=5.0, low=3.0, high=6.0), Band(value=5.0, low=4.0, high=6.0)]
+    """
+    if not finds:
+        return []
+    value, low, high = np.array([_ends(band) for band in finds], float).T
+    low = np.maximum(np.maximum.accumulate(low), positives.low - (taken[-1] - taken)).clip(max=positives.low)
+    high[-1] = positives.high
+    high = np.maximum(np.minimum.accumulate(high[::-1])[::-1], low)
+    value[-1] = positives.value
+    value = value.clip(max=positives.value).clip(low, high)
+    return [Band(*ends) for ends in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
 def slider_steps(size: int) -> NDArray[np.int64]:

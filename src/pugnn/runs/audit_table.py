@@ -16,6 +16,7 @@ from pugnn.errors import PugnnError, WriteError, counted, percent
 from pugnn.evidence.audit import Audit, Event
 from pugnn.evidence.measured import Measurement, checks_to_settle, foreseen
 from pugnn.evidence.purposes import Choice
+from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.files import require_new, write_json
@@ -101,12 +102,13 @@ def measured_title(measured: Measurement) -> str:
 
 def measured_rows(measured: Measurement) -> list[tuple[str, str, str]]:
     """What was measured, its value and its interval, in words; values with a wide interval are unknown."""
-    rows = []
-    for words, band, of in measured.rows():
-        shown: Callable[[float], str] = percent if of == "share" else "{:,.0f}".format
-        value = "unknown" if measured.unknown(band) else shown(band.value)
-        rows.append((words, value, f"{shown(band.low)} to {shown(band.high)}"))
-    return rows
+    return [(words, *band_words(band, of, unknown=measured.unknown(band))) for words, band, of in measured.rows()]
+
+
+def band_words(band: Band, of: str, *, unknown: bool = False) -> tuple[str, str]:
+    """The value and the interval of a share or a count, in words."""
+    shown: Callable[[float], str] = percent if of == "share" else "{:,.0f}".format
+    return "unknown" if unknown else shown(band.value), f"{shown(band.low)} to {shown(band.high)}"
 
 
 def next_checks(audit: Audit, measured: Measurement) -> list[str]:

@@ -109,8 +109,18 @@ def test_the_slider_tells_what_to_expect(served, opened):
     assert "nothing was measured here: a guess" in page.locator(".answer").inner_text()
     assert page.locator("#taken").get_attribute("aria-valuetext") == "the first 200"
     assert page.evaluate("location.hash") == "#/quality?taken=200"
-    assert page.locator("text=not known yet").count() == 1
+    assert page.locator("text=unknown").count() == 1
     assert page.locator(".band.pale").count() == 1
+
+
+def test_halves_are_rounded_as_on_the_terminal(served, opened):
+    room = Room()
+    step = {"taken": 10, "score": 0.5, "finds": [2.5, 0.5, 1132.5], "known": True}
+    room.get_quality = lambda _: {"measured": None, "expected": {"steps": [step], "positives": [2.5, 0.5, 1132.5]}}
+    page = opened(served(room).address, "#/quality")
+    page.wait_for_selector(".chart")
+    assert page.locator(".answer dd").first.inner_text() == "2 (0 to 1,132)"
+    assert page.locator(".answer dd").last.inner_text() == "0"
 
 
 def test_what_is_measured_follows_each_check(served, opened):
@@ -222,16 +232,3 @@ def test_the_graph_when_everything_is_decided(served, opened):
     page = opened(served(room).address, "#/graph")
     page.wait_for_selector(".drawn li")
     assert page.locator("#alarm").inner_text() == ""
-
-
-def test_nothing_is_a_share_without_decimals(served, opened):
-    room = Room()
-    row = {"name": "precision", "value": 0.05, "low": 0.0, "high": 0.91, "kind": "share"}
-    measured = {"title": "Measured on 4 checks", "rows": [row], "notes": []}
-    room.get_quality = lambda _: {"measured": measured, "expected": None}
-    page = opened(served(room).address, "#/quality")
-    page.wait_for_selector(".measured tbody tr")
-    words = page.locator(".measured tbody tr").first.inner_text()
-    assert "5.0 %" in words
-    assert "0 % to 91 %" in words
-    assert "0.0 %" not in words
