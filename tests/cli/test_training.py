@@ -60,7 +60,7 @@ def test_the_three_answers_come_first(shown, tmp_path):
         out.index(words) for words in ("What is known", "What is measured", "What to do next", "Found: the 10 best")
     ]
     assert places == sorted(places)
-    assert f"pugnn audit {tmp_path / 'run'}\n" in out
+    assert f"pugnn audit {tmp_path / 'run'}\nIn the browser: pugnn explore {tmp_path / 'run'}\n" in out
     assert "log-odds" in out
 
 

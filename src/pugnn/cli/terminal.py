@@ -158,6 +158,8 @@ def print_run(run: Run) -> None:
     console.print(lines)
     if told[-1].command:
         console.print(Text(f"  {told[-1].command}", style="bold"), soft_wrap=True)  # not broken, to be copied
+    if run.results.ranked and len(run.others):
+        console.print(Text(f"In the browser: pugnn explore {shlex.quote(str(run.path))}"), soft_wrap=True)
     estimate = run.evidence.estimate
     if estimate is not None and estimate["caveat"] is not None:
         _print_marked(console, "warning", printable(estimate["caveat"]))
