@@ -44,6 +44,10 @@ def test_the_address_is_printed_and_opened(pugnn_main, run, page, served):
     result = pugnn_main("explore", run)
     assert result.code == 0
     assert result.out.splitlines()[0] == "http://127.0.0.1:1/token/" == served["opened"]
+    assert "Anyone with this address can make decisions." in result.out
+    assert "Anyone with this address can look." in pugnn_main("explore", run, "--read-only").out
+    assert served["server"].desk.room.read_only
+    pugnn_main("explore", run)
     assert (served["host"], served["port"], served["token"]) == ("127.0.0.1", 0, None)
     assert served["server"].desk.room.who
     assert not served["server"].desk.room.read_only
@@ -86,7 +90,7 @@ def test_a_folder_that_cannot_be_written_to(pugnn_main, run, page, served, monke
 
 
 def test_others_need_a_token(pugnn_main, run, page):
-    refused(pugnn_main("explore", run, "--host", "192.168.7.7"), "give --token")
+    refused(pugnn_main("explore", run, "--host", "192.168.7.7"), "set a token with --token")
 
 
 def test_a_page_that_was_not_built(pugnn_main, run, page):

@@ -138,7 +138,7 @@ def test_cases_that_were_decided_without_a_note_open_again(run, explored, opened
     def chip_of(name, word):
         """Wait for a case, all of it, and for what was decided of it."""
         page.wait_for_function("id => document.querySelector('.card h2 bdi')?.textContent === id", arg=name)
-        page.wait_for_function("word => document.querySelector('.card .chip').textContent === word", arg=word)
+        page.wait_for_function("word => document.querySelector('.card .chip')?.textContent === word", arg=word)
         assert shown(page) == name
 
     page.keyboard.press("k")
