@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
-USE = '''
+USE = """
 import pandas
 from pathlib import Path
 from pugnn import read_graph
@@ -19,7 +19,7 @@ read = read_graph(edges, shares, positives=["a"], kinds={"share": "percent"})
 print(read.graph.features[:, :2].astype(float).round(2).tolist())
 Path("scores.csv").write_text("id,score\\nx,1\\ny,0.5\\nz,0.1\\n")
 best(Path(), 2)
-'''
+"""
 
 
 def test_the_kind_of_column_and_the_command_work(tmp_path: Path) -> None:
