@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
-    """Where a sign of collapse or a finding of the check-up stands, and its words."""
+    """Where a sign of collapse stands, and its code; where a finding of the check-up stands, and its words."""
     for path in sorted((ROOT / "src").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
@@ -21,7 +21,7 @@ def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
                 continue
             where, name = f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func)
             if name == "Reason":
-                yield where, node.args[1], tree
+                yield where, node.args[0], tree
             elif name == "Finding" and isinstance(node.args[2], ast.Constant | ast.JoinedStr):
                 yield where, node.args[2], tree
 
