@@ -86,7 +86,7 @@ def test_a_folder_that_cannot_be_written_to(pugnn_main, run, page, served, monke
 
 
 def test_others_need_a_token(pugnn_main, run, page):
-    refused(pugnn_main("explore", run, "--host", "192.168.7.7"), "give --token")
+    refused(pugnn_main("explore", run, "--host", "192.168.7.7"), "set a token with --token")
 
 
 def test_a_page_that_was_not_built(pugnn_main, run, page):
