@@ -1,4 +1,4 @@
-"""docs/failures.md has every warning and note of the package, docs/checkup.md every finding."""
+"""docs/failures.md has every sign of a collapse, docs/checkup.md every finding; the package says what the guide has."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
-    """Where a warning, a sign of collapse, a note on a table or a finding of the check-up stands, and its words."""
+    """Where a sign of collapse stands, and its code; where a finding of the check-up stands, and its words."""
     for path in sorted((ROOT / "src").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
             where, name = f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func)
-            if name.endswith(("warnings.warn", "notes.append")):
+            if name == "Reason":
                 yield where, node.args[0], tree
-            elif name == "Reason":
-                yield where, node.args[1], tree
             elif name == "Finding" and isinstance(node.args[2], ast.Constant | ast.JoinedStr):
                 yield where, node.args[2], tree
 
@@ -50,6 +48,30 @@ def test_the_guide_has_it(where: str, message: ast.expr, tree: ast.Module) -> No
     guide = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").replace("\n> ", " ").split())
     fixed = " ".join(longest_fixed_part(message, tree).split()).strip(" :;,.()")
     assert fixed in guide, f"{where}: the guide does not have “{fixed}”"
+
+
+def messages_of_the_guide() -> list[str]:
+    """The first cells of the tables of warnings, notes and errors: messages, or several with ``; `` between them."""
+    guide = (ROOT / "docs" / "failures.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| (?:message|note) \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", guide, re.MULTILINE)
+    assert len(tables) == 3
+    return [row.split(" | ")[0].removeprefix("| ") for table in tables for row in table.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def texts_of_the_package() -> str:
+    """All texts in the source, one after the other."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "src").rglob("*.py"))]
+    found = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return "\n".join(" ".join(node.value.split()) for node in found if isinstance(node.value, str))
+
+
+@pytest.mark.parametrize("message", messages_of_the_guide())
+def test_the_package_says_what_the_guide_has(message: str, texts_of_the_package: str) -> None:
+    for part in message.split("; "):
+        fixed = max((piece.strip(" :;,.()") for piece in part.split("…")), key=len)
+        assert len(fixed) > 5, part
+        assert fixed in texts_of_the_package, f"the package does not say “{fixed}”"
 
 
 def test_the_names_of_backbones_with_weights_are_right() -> None:

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.runs.writers import IdColumn, table_file, write_log, write_scores
+from pugnn.runs.writers import WrittenIds, table_file, write_log, write_scores
 
 TABLE = {"id": np.array(["a", "b"]), "score": np.array([0.75, 0.1])}
 
@@ -29,8 +29,8 @@ def test_a_name_that_promises_another_format_is_refused(tmp_path, name):
 
 def test_ids_of_a_store_are_taken_by_position_and_may_be_empty(tmp_path):
     ids, nearest = np.array(["a", "b", "=c"], dtype=object), np.array([2, -1, 0])
-    table = {"id": IdColumn(ids, np.array([2, 0, 1])), "score": np.array([0.9, 0.5, 0.1])}
-    table["nearest"] = IdColumn(ids, nearest)
+    table = {"id": WrittenIds(ids, np.array([2, 0, 1])), "score": np.array([0.9, 0.5, 0.1])}
+    table["nearest"] = WrittenIds(ids, nearest)
     write_scores(tmp_path / "s.parquet", table)
     found = pq.read_table(tmp_path / "s.parquet").to_pydict()
     assert found == {"id": ["=c", "a", "b"], "score": [0.9, 0.5, 0.1], "nearest": ["=c", None, "a"]}

@@ -70,3 +70,20 @@ def test_rare_positives_do_not_end_the_solver_before_its_first_step():
     graph = random_graph(400, 0.01, seed=0, features=5)
     known = KnownNodes.of(PUTask.from_positives(graph, np.arange(3)), 0)
     assert np.abs(logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 1.0)).max() > 0
+
+
+def test_a_problem_whose_loss_is_rounded_ends_while_others_go_on():
+    rng, calls = np.random.default_rng(0), 0
+    centre, scale = rng.normal(size=(12, 2)), np.stack([np.ones(12), np.geomspace(1, 1e4, 12)], axis=1)
+
+    def losses(x):
+        nonlocal calls
+        calls += 1
+        off = x - centre
+        value = 1e-9 + 0.5 * (scale * off**2).sum(axis=0)
+        # The first is rounded so coarsely that no step lowers it for sure once it is near the minimum.
+        return value + np.array([1e-3 * calls, 0]), scale * off
+
+    found = minimise(losses, np.zeros((12, 2)))
+    assert calls < 200, "not twenty for every step of the other"
+    assert found == pytest.approx(centre, abs=0.05)

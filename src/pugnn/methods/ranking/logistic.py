@@ -126,18 +126,24 @@ def minimise(losses: Losses, point: Values) -> Values:
     (Importing scipy's takes longer than such a fit on a small graph.)
     """
     value, gradient = losses(point)
+    ended = np.zeros(len(value), dtype=bool)  # problems whose loss falls no more than it is rounded
     steps: list[tuple[Values, Values, Values]] = []
     for _ in range(MAX_ITERATIONS):
         direction = -_newton(gradient, steps)
         slope = (direction * gradient).sum(axis=0)
         size = np.ones_like(value) if steps else 1 / np.maximum(np.linalg.norm(gradient, axis=0), 1.0)
+        size[ended] = 0.0
         for _ in range(MAX_HALVINGS):
             moved = point + size * direction
             new_value, new_gradient = losses(moved)
-            short = new_value > value + ARMIJO * size * slope + ROUNDING * np.abs(value)
+            short = ~ended & (new_value > value + ARMIJO * size * slope + ROUNDING * np.abs(value))
             if not short.any():
                 break
             size = np.where(short, size / 2, size)
+        else:
+            ended |= short
+            moved, new_gradient = np.where(short, point, moved), np.where(short, gradient, new_gradient)
+            new_value = np.where(short, value, new_value)
         fall, changed = value - new_value, new_gradient - gradient
         curvature = ((moved - point) * changed).sum(axis=0)
         trusted = curvature > ROUNDING * np.square(changed).sum(axis=0)  # else it is rounding
