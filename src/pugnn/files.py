@@ -51,6 +51,10 @@ def _unfinished(path: Path, suffix: str, make: Callable[[Path], None]) -> Iterat
                 # Another process that writes the same may have taken it for abandoned before it was locked.
                 if held.enter_context(locked(temporary)) is not False and temporary.exists():
                     break
+        except FileExistsError:  # from the first line: the temporary name is new
+            raise WriteError(
+                f"cannot write {path}: {path.parent} is a file, not a folder. Choose another place."
+            ) from None
         except OSError as error:
             raise WriteError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
         try:

@@ -556,7 +556,10 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         (["check", *TABLES], ["--positives FILE"]),
         (["export"], ["--dataset NAME"]),
         (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv already exists"]),
-        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot write edges.csv/x", "Choose another place"]),
+        (
+            ["export", "--dataset", "cora", "--out", "edges.csv/x"],
+            ["cannot write edges.csv/x: edges.csv is a file, not a folder", "Choose another place"],
+        ),
         (["fit", *TABLES, "--truth", "positives.csv"], ["--truth", "--positives", "Give both"]),
         ([*FIT, "--column", "x"], ["--column takes NAME=KIND", "'x'"]),
         (["fit", *TABLES], ["--positives FILE"]),
