@@ -4,10 +4,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conftest import random_graph
 from planted import evidence
+from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.methods import METHODS, PUGNN
-from pugnn.metrics import METRICS, measure, metric
+from pugnn.metrics import METRICS, in_words, measure, metric
 from pugnn.models import BACKBONES
 from pugnn.priors import PRIORS, settle_prior
 from pugnn.registry import Registry
@@ -27,6 +29,19 @@ def test_an_unknown_name_lists_the_known_ones():
         METHODS["magic"]
     assert METHODS.get("magic") is None
     assert "magic" not in METHODS
+
+
+def test_a_misspelt_name_is_corrected():
+    with pytest.raises(PugnnError, match=r"centroid, dist-pu, .*, views; did you mean 'label-propagation'\?"):
+        METHODS["label-propagate"]
+
+
+def test_names_are_listed_in_order():
+    registry = Registry("thing", "pugnn.no_such_group", "pugnn.losses")
+    for name in ("two", "one"):
+        registry.register(name)(len)
+    with pytest.raises(PugnnError, match=r"choose one of one, two$"):
+        registry["ten thousand"]
 
 
 def test_two_things_cannot_have_one_name():
@@ -179,9 +194,24 @@ def test_a_metric_and_a_prior_of_another_package():
     assert type(found["error"]) is float
     assert (METRICS.provider("error"), METRICS.provider("f1")) == ("plug-in", "pugnn")
     assert METRICS.provider("precision_at_20") == "pugnn"
+    words = [(each.short, value) for each, value in in_words({"error": 25, "f1": None, "not here": 3, "test_nodes": 9})]
+    assert words == [("F1", "not defined"), ("error rate", "25.0 %")]
     settled = settle_prior("half-median", evidence(0.2, apart=2.5))
     assert settled.by == "half-median"
     assert PRIORS.provider("half-median") == "plug-in"
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_model_names_the_package_of_its_prior(tmp_path, monkeypatch):
+    found = PUNodeClassifier(LabelPropagation(prior="half-median"), progress=False).fit(
+        random_graph(60, 0.1, seed=0), range(6)
+    )
+    found.save(tmp_path / "model")
+    assert PUNodeClassifier.load(tmp_path / "model").method.prior == "half-median"
+    monkeypatch.setattr(PRIORS, "_entry_points", {})
+    monkeypatch.delitem(PRIORS._registered, "half-median")
+    with pytest.raises(PugnnError, match="estimator of the prior 'half-median' comes from plug-in, which is not in"):
+        PUNodeClassifier.load(tmp_path / "model")
 
 
 @pytest.mark.usefixtures("plug_in")

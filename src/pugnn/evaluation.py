@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -162,9 +162,7 @@ def evaluate_all(
                     estimator.fit_task(task)
             with part(FIT, 1):
                 estimated = evaluate(estimator, task, caveat=caveat, progress=progress)
-        name: str = estimator.settings_["method"]["name"]
-        while name in found:
-            name += "'"
+        name = _free_name(estimator, found)
         found[name] = estimated
         if estimated is not None:
             scores = estimator.decision_function(task.graph)
@@ -192,13 +190,19 @@ def evaluate_over_time(
     for number, estimator in enumerate(estimators):
         with part(number / len(estimators), (number + 1) / len(estimators)):
             fitted = estimator.unfitted().set_params(progress=progress).fit_task(task)
-        name: str = fitted.settings_["method"]["name"]
-        while name in found:
-            name += "'"
+        name = _free_name(fitted, found)
         scores = np.nan_to_num(fitted.decision_function())  # −∞ where label propagation reaches no node
         later, seed = asdict(data.later), fitted.seed
         found[name] = over_time(scores, task.labelled, task.unlabelled, data.truth, **later, seed=seed)
     return found
+
+
+def _free_name(fitted: PUNodeClassifier, taken: Collection[str]) -> str:
+    """The name of its method, with primes if it is taken."""
+    name: str = fitted.settings_["method"]["name"]
+    while name in taken:
+        name += "'"
+    return name
 
 
 def _audited(audit: Audit | None, task: PUTask) -> AuditedPositives:

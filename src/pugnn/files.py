@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -66,12 +66,17 @@ def require_new(path: Path) -> None:
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
 
 
+def write_text(path: Path, text: str, errors: str = "strict") -> None:
+    """Write text in UTF-8; ``errors`` says what becomes of what cannot be encoded, as in :meth:`str.encode`."""
+    content = text.encode("utf-8", errors)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write plain values as JSON."""
-    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    with replacing(path) as temporary:
-        # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n", "backslashreplace")
 
 
 def cache_folder() -> Path:
@@ -177,6 +182,16 @@ def write_csv(file: TextIO, header: Iterable[str], rows: Iterable[Iterable[Any]]
     Spreadsheets run what begins like a formula, even in quotation marks; a ``'`` in front makes it text.
     """
     file.writelines(",".join(map(_field, row)) + "\n" for row in chain([header], rows))
+
+
+def write_csv_folder(folder: Path, tables: Mapping[str, tuple[Iterable[str], Iterable[Iterable[Any]]]]) -> list[Path]:
+    """Write tables, header and rows by name, as CSV files into a folder, which must not exist; returns the files."""
+    require_new(folder)
+    with new_folder(folder) as unfinished:
+        for name, (header, rows) in tables.items():
+            with (unfinished / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, header, rows)
+    return [folder / f"{name}.csv" for name in tables]
 
 
 def _field(value: Any) -> str:

@@ -19,6 +19,7 @@ from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.methods.ranking.by_layer import relation_weights
 from pugnn.models import BACKBONES, backbone_name
+from pugnn.priors import PRIORS
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import KnownIds, PUTask, resolve_nodes
@@ -153,6 +154,9 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     if backbone is not None:
         # One that is no name comes from nowhere: it must be given again.
         providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
+    prior = getattr(method, "prior", None)
+    if isinstance(prior, str) and prior in PRIORS:
+        providers["prior"] = PRIORS.provider(prior)
     return {
         "method": {"name": method.name, **{name: plain(value) for name, value in asdict(method).items()}},
         "parameters": {name: plain(value) for name, value in parameters.items()},

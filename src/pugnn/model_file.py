@@ -14,6 +14,8 @@ from pugnn.evidence import Prior
 from pugnn.graph import Graph
 from pugnn.methods import METHODS
 from pugnn.models import BACKBONES, BackboneLike, Scored
+from pugnn.priors import PRIORS
+from pugnn.registry import Registry
 from pugnn.task import KnownIds
 from pugnn.training import load_sealed
 from pugnn.training.scoring import ABOVE_ALL_SCORES
@@ -69,14 +71,19 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def require_providers(metadata: dict[str, Any], backbone: BackboneLike | None) -> None:
     """Say which package a model needs that is not installed, and ask for a backbone that has no name."""
-    names = {"method": metadata["method"]["name"], "backbone": metadata["parameters"].get("backbone")}
+    method, parameters = metadata["method"], metadata["parameters"]
+    needed: dict[str, tuple[Any, Registry[Any]]] = {
+        "method": (method["name"], METHODS),
+        "backbone": (parameters.get("backbone"), BACKBONES),
+        "prior": (method.get("prior"), PRIORS),
+    }
     for kind, provider in metadata.get("provided_by", {}).items():
-        registry: Any = METHODS if kind == "method" else BACKBONES
-        if names[kind] in registry or (kind == "backbone" and backbone is not None):
+        name, registry = needed[kind]
+        if name in registry or (kind == "backbone" and backbone is not None):
             continue
         if provider is None:
-            raise PugnnError(f"its backbone {names[kind]} was given as an object; give it again: load(…, backbone=…)")
-        words = f"the {kind} {names[kind]!r} comes from {provider}, which is not installed here"
+            raise PugnnError(f"its backbone {name} was given as an object; give it again: load(…, backbone=…)")
+        words = f"the {registry.kind} {name!r} comes from {provider}, which is not installed here"
         raise PugnnError(f"{words}. Install it, or import the module that registers it")
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from datetime import timedelta
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +33,17 @@ MAX_FAREWELL = 5.0
 
 #: Where the first process that fails leaves its number: the store through which the processes have met.
 _notes: Any = None
+
+
+def end_process(process: subprocess.Popen[Any], patience: float) -> None:
+    """End a process that was started from here as Ctrl-C does, and after so many seconds in any case."""
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 class LostProcessError(PugnnError):

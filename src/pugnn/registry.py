@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from typing import TypeVar
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, did_you_mean, similar
 
 T = TypeVar("T")
 
@@ -68,7 +68,8 @@ class Registry(Mapping[str, T]):
         if name not in self._registered and name in self._entry_points:
             self._load(self._entry_points[name])
         if name not in self._registered:
-            raise UnknownName(f"there is no {self.kind} {name!r}; choose one of {', '.join(self)}")
+            hint = did_you_mean(similar(str(name), self))
+            raise UnknownName(f"there is no {self.kind} {name!r}; choose one of {', '.join(sorted(self))}{hint}")
         return self._registered[name]
 
     def _load(self, entry: EntryPoint) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pugnn.datasets import dataset_names
 from pugnn.errors import PugnnError, require_share, require_whole
-from pugnn.files import replacing, write_csv
+from pugnn.files import write_csv, write_text
 from pugnn.sweep import make_executor
 from pugnn_paper.cells import Cell
 from pugnn_paper.checks import check_cells, checks_page
@@ -188,8 +188,7 @@ def reproduce(request: Request, out: Path, *, jobs: int | None = None, executor:
         if name in trainings:
             files[f"{name}.csv"] = trainings[name]
     for name, text in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="")
+        write_text(out / name, text)
     if failures:
         raise PugnnError(_why(cells, failures))
     return [out / name for name in files]

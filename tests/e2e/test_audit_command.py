@@ -243,7 +243,9 @@ def test_everything_checked_is_known(pugnn_main, run):
     fill(run / "audit-1.csv", {"n2", "n3"})
     found = json.loads(pugnn_main("audit", run, run / "audit-1.csv", "--json").out)["measured"]
     assert found["positives"] == {"value": 2, "low": 2, "high": 2}
-    assert "pugnn fit --config" in pugnn_main("audit", run).out, "nothing is left to check"
+    told = pugnn_main("audit", run).out
+    assert f"pugnn fit --config {run}/run.json --checked" in told, "nothing is left to check"
+    assert told.rstrip().endswith(f" --out {run}-2")
 
 
 @pytest.mark.parametrize("everybody", [set(), {f"n{i}" for i in range(12)}])

@@ -132,7 +132,7 @@ def test_demo_as_a_table(here, pugnn_main):
     text = result.out
     assert "10 positives among 2,708 nodes; 1,244 are truly positive (Neural_Networks, Probabilistic_Methods)" in text
     assert "Found: the 10 best of 2,698 unlabelled nodes" in text
-    assert f"{record['metrics']['macro_f1']:.1f} % on 2,437 test nodes" in text
+    assert f"on 2,437 test nodes: macro-F1 {record['metrics']['macro_f1']:.1f} %, F1 " in text
     assert f"{record['metrics']['roc_auc']:.1f} %" in text
     assert f"{record['seconds']['training']:.1f} s training" in text
     assert "runs/demo-1" in text

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,8 +74,20 @@ def test_the_method_is_listed_with_its_package(results):
     assert code == 0
     line = next(line for line in out.splitlines() if line.startswith("ranking "))
     assert "ranks above the unlabelled nodes by a margin. [pugnn-example]" in line
-    rows = {row["name"]: row["package"] for row in json.loads(results[1]["json"][1])}
-    assert (rows["ranking"], rows["pu-gnn"]) == ("pugnn-example", "pugnn")
+    rows = {(row["option"], row["name"]): row["package"] for row in json.loads(results[1]["json"][1])}
+    assert (rows["--method", "ranking"], rows["--method", "pu-gnn"]) == ("pugnn-example", "pugnn")
+    assert rows["--backbone", "sgc"] == rows["--dataset", "two-rings"] == "pugnn-example"
+
+
+def test_everything_that_has_a_name_is_listed(results):
+    _, *tables = re.split(r"^(\S.*):\n", results[1]["methods"][1], flags=re.MULTILINE)
+    rows = zip(tables[::2], tables[1::2], strict=True)
+    names = {option: [row.split()[0] for row in each.splitlines()] for option, each in rows}
+    assert {"--backbone", "--prior", "--column NAME=", "--dataset", "metrics"} <= set(names)
+    assert {"auto", "best-bin"} <= set(names["--prior"])
+    assert {"number", "text"} <= set(names["--column NAME="])
+    assert {"cora", "two-rings"} <= set(names["--dataset"])
+    assert {"f1", "roc_auc"} <= set(names["metrics"])
 
 
 def test_its_options_are_those_of_its_fields(results):

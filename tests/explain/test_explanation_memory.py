@@ -7,6 +7,9 @@ from conftest import random_graph
 from pugnn import PUNodeClassifier, PUTask
 from pugnn.explain import explain
 from pugnn.explain.parts import explanation_memory
+from pugnn.graph.smoothing import LANES
+from pugnn.views import VIEWS, View
+from small_relations import shop
 
 GRAPH = random_graph(3000, 0.003, seed=0, features=20)
 TASK = PUTask.from_positives(GRAPH, np.arange(10))
@@ -23,6 +26,19 @@ def test_explanations_take_no_more_than_their_forecast(method):
     finally:
         tracemalloc.stop()
     assert peak <= explanation_memory(fitted.model_, GRAPH, 20)
+
+
+def test_the_forecast_counts_a_new_view(monkeypatch):
+    graph = shop(users=20, items=6, features=3)
+    fitted = PUNodeClassifier(epochs=5, progress=False).fit(graph, np.arange(6))
+    layered = fitted.model_for(graph)
+    layers = [(part, layer) for part, layer in layered.on_layers(graph)]
+    before = [explanation_memory(*each, LANES) for each in [*layers, (layered, graph)]]
+    monkeypatch.setitem(VIEWS, "beyond", View(0.3, {3: 1}))
+    after = [explanation_memory(*each, LANES) for each in [*layers, (layered, graph)]]
+    weights = [4 * LANES * layer.num_nodes for _, layer in layers]
+    together = 8 * LANES * graph.num_nodes * len(layers) + sum(weights)
+    assert np.subtract(after, before).tolist() == [*weights, together]
 
 
 @pytest.mark.parametrize("method", ["centroid", "label-propagation", "naive"])

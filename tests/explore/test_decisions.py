@@ -6,7 +6,7 @@ import pytest
 
 from pugnn.errors import PugnnError, WriteError
 from pugnn.explore.decisions import DecidedSinceError, Decisions
-from pugnn.store.case_log import Case, read_log, read_verdicts
+from pugnn.store.case_log import Case, read_case_log, read_verdicts
 from rooms import rows_of
 
 
@@ -118,7 +118,7 @@ def test_a_log_that_only_is_read(log):
     assert len(reader.refresh()) == 1
     with pytest.raises(WriteError, match="readonly"):
         add(reader, "a", "no")
-    assert len(read_log(log.file)) == 1
+    assert len(read_case_log(log.file)) == 1
 
 
 def test_a_file_that_is_no_log(tmp_path):
@@ -131,4 +131,4 @@ def test_a_file_that_is_no_log(tmp_path):
         connection.execute("CREATE TABLE t (x)")
     connection.close()
     with pytest.raises(PugnnError, match="not the log of a case room"):
-        read_log(other)
+        read_case_log(other)

@@ -12,7 +12,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from pugnn.store.case_log import read_log
+from pugnn.store.case_log import read_case_log
 from rooms import served
 
 #: Posts that are under way at once.
@@ -50,7 +50,7 @@ def test_no_acknowledged_decision_is_lost_to_a_kill(kills, run, page):
             found = [each.result() for each in posting]
         saved = {seq: told for of_one, _ in found for seq, told in of_one.items()}
         unanswered = [told for _, of_one in found for told in of_one]
-        after = {event.seq: (event.node, event.verdict, event.note) for event in read_log(run / "cases.sqlite")}
+        after = {event.seq: (event.node, event.verdict, event.note) for event in read_case_log(run / "cases.sqlite")}
         assert saved.items() <= after.items()
         assert before.items() <= after.items()
         # What was on its way may be on disk, whole, and nothing else.
@@ -111,6 +111,6 @@ def test_a_full_disk_says_so_and_keeps_what_was_saved(run, page, small_disk):
         assert decide(refused, "yes", "after").status_code == 200
         assert client.get("api/queue").json()["total"]
         process.kill()
-    kept = {event.node: event.note for event in read_log(run / "cases.sqlite")}
+    kept = {event.node: event.note for event in read_case_log(run / "cases.sqlite")}
     assert kept.items() >= {f"n{node}": note for node, note in saved.items()}.items()
     assert kept[f"n{refused}"] == "after"

@@ -72,7 +72,7 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
         ((), None, "'format' of the recipe is missing or not valid"),
         (("format",), 99, "has format 99, but this version reads 2"),
         (("columns",), DELETED, "'columns' of the recipe is missing"),
-        (("columns", 0, "kind"), "colour", "column 'age' has the unknown kind 'colour'"),
+        (("columns", 0, "kind"), "colour", "'age' is of the kind 'colour', which is not installed here. Install"),
         (("columns", 0, "mean"), "x", "'mean' of column 'age' is missing or not valid"),
         (("columns", 1, "values"), ["a", "a"], "'values' of column 'city' is missing or not valid"),
         (("columns", 1, "nodes"), -1, "'nodes' of column 'city' is missing or not valid"),

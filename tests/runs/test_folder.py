@@ -190,6 +190,7 @@ def test_next_free(tmp_path):
     (tmp_path / "other-3").mkdir()
     assert next_free(tmp_path, "demo") == tmp_path / "demo-3"
     assert next_free(tmp_path / "not there", "demo") == tmp_path / "not there" / "demo-1"
+    assert next_free(tmp_path, "demo", first=3, suffix=".csv") == tmp_path / "demo-3.csv"
 
 
 def test_a_folder_that_lost_files_does_not_get_its_name(tmp_path):

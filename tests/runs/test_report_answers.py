@@ -4,7 +4,15 @@ from pathlib import Path
 import pytest
 
 from estimates import CHANGES, ESTIMATE, MEASURED, band
-from pugnn.runs.report.answers import about, answers, feedback_command, is_wide, next_round, what_changed, with_band
+from pugnn.runs.report.answers import (
+    about,
+    answers,
+    feedback_command,
+    next_round,
+    unknown_share,
+    what_changed,
+    with_band,
+)
 from pugnn.runs.run import Evidence, Results, read_section
 from pugnn.training.scoring import ABOVE_ALL_SCORES
 
@@ -70,6 +78,8 @@ def test_after_the_checks_the_next_round_is_trained(tmp_path):
     (tmp_path / "mine-2").mkdir()
     assert next_round(tmp_path / "mine") == tmp_path / "mine-3"
     assert next_round(tmp_path / "mine-2").name == "mine-3"
+    (tmp_path / "mine-3.partial").mkdir()  # a run that was stopped
+    assert next_round(tmp_path / "mine").name == "mine-4"
 
 
 def test_wide_intervals_are_called_unknown():
@@ -136,8 +146,8 @@ def test_small_lists_and_collapsed_runs():
 
 
 @pytest.mark.parametrize(("low", "high", "wide"), [(0.2, 0.6, False), (0.2, 0.71, True)])
-def test_a_share_is_wide_beyond_one_half(low, high, wide):
-    assert is_wide(band(0.5, low, high)) == wide
+def test_a_share_unknown_share_beyond_one_half(low, high, wide):
+    assert unknown_share(band(0.5, low, high)) == wide
 
 
 def test_numbers_and_bands_in_words():

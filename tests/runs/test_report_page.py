@@ -11,6 +11,7 @@ import pytest
 
 from estimates import CHANGES, ESTIMATE, MEASURED, SUGGESTIONS, band
 from pugnn.errors import PugnnError
+from pugnn.metrics import METRICS, Metric
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report import write_report
 from report_contents import path_content, random_content
@@ -72,7 +73,8 @@ def test_policy_lets_only_our_style_and_script_run(written):
         assert f"{tag}-src 'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" in policy
 
 
-def test_sections_and_their_content(written):
+def test_sections_and_their_content(written, monkeypatch):
+    monkeypatch.setitem(METRICS._registered, "error", Metric(max, "decisions", "error rate", "error rate"))
     record = {
         "notes": ["edges.csv: 3 self loops dropped"],
         "recipe": [
@@ -80,7 +82,7 @@ def test_sections_and_their_content(written):
             {"column": "zip", "kind": "ignore", "text": "not used: as you say", "features": 0},
         ],
         "warnings": ["near holds nearly all nodes: lower --delta"],
-        "metrics": {"macro_f1": 75.25, "roc_auc": None},
+        "metrics": {"macro_f1": 75.25, "roc_auc": None, "error": 12.5},
     }
     words = words_of(written(random_content(100, record=record)))
     for expected in (
@@ -91,7 +93,9 @@ def test_sections_and_their_content(written):
         "Positives cluster",
         "What helps: Label ten more.",
         "Positives cluster, so the wider neighbourhood counts.",
-        "not defined",
+        "macro-F1 75.2 %",
+        "AUC ROC AUC not defined",
+        "error rate 12.5 %",
         "each curve goes from the first of 3 epochs",
         "3 self loops dropped",
         "age number, 2 features standardised",

@@ -7,7 +7,7 @@ from pugnn.errors import PugnnError
 from pugnn.explore.decisions import Decisions
 from pugnn.graph import Graph
 from pugnn.store import read_feedback
-from pugnn.store.case_log import is_sqlite, live, read_log, read_verdicts
+from pugnn.store.case_log import is_sqlite, live, read_case_log, read_verdicts
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_verdicts_of_now_are_feedback(log, ids):
     log.undo(None, who="ann")
     found = feedback(graph, log.file)
     assert (found.confirmed.tolist(), found.rejected.tolist()) == ([1], [2])
-    assert [event.verdict for event in live(read_log(log.file))] == ["yes", "yes", "no", "skip"]
+    assert [event.verdict for event in live(read_case_log(log.file))] == ["yes", "yes", "no", "skip"]
     assert read_verdicts(log.file)[ids[1]].who == "ann"
 
 

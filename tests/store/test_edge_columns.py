@@ -101,6 +101,18 @@ def test_columns_can_be_left_out():
         read_graph(EDGES, NODES, kinds={"price": "ignore"})
 
 
+def test_a_chosen_kind_that_columns_of_edges_do_not_take():
+    with pytest.raises(PugnnError, match=r"column 'amount' of edges cannot be read as 'text'; .* number, amount, bool"):
+        read_graph(EDGES, NODES, kinds={"amount": "text"})
+    recipe = read_graph(EDGES, NODES).recipe
+    read_graph(EDGES, NODES, kinds={"amount": "text"}, recipe=recipe)  # a model knows how it reads them
+    both = NODES | {"amount": ["some words", "more words", "other words", "last words"]}
+    assert "amount, sum" in read_graph(EDGES, both, kinds={"amount": "text"}).graph.feature_names
+    orders = {"user": ["u1", "u2"], "item": ["i1", "i2"], "price": [1.0, 2.0]}
+    with pytest.raises(PugnnError, match="kind item has no column 'price'"):  # it is of edges
+        read_graph({"user:bought:item": orders}, target="user", kinds={"item.price": "number"})
+
+
 def test_what_says_nothing_is_left_out_with_a_note():
     more = {"tx": [f"t{i}" for i in range(6)], "currency": ["EUR"] * 6, "order_id": range(6), "blank": [None] * 6}
     data = read_graph(EDGES | {name: list(cells) for name, cells in more.items()}, NODES)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -236,6 +238,16 @@ def test_the_forecast_counts_tables_that_are_kept(monkeypatch):
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 20 * 36 * 4
     assert words.startswith("The run takes about 11 kB")
+
+
+def test_the_forecast_counts_a_new_view(monkeypatch):
+    graph = with_features(RNG.random((20, 35)).astype(np.float32))
+    dense_graph = SimpleNamespace(num_nodes=10, indices=np.zeros(1000))
+    assert not module.worth_keeping(dense_graph, 920, 0)
+    monkeypatch.setitem(VIEWS, "beyond", View(0.3, {7: 1}))
+    assert module.worth_keeping(dense_graph, 920, 0), "a product takes 20 passes instead of 13"
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
+    assert forecast_views(graph)[0].parts["views of the nodes"] == 5 * 20 * 36 * 4
 
 
 @pytest.mark.parametrize("columns", [6, 600])

@@ -59,7 +59,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     from pugnn.runs.kept_graph import input_states
     from pugnn.runs.run import InputData
     from pugnn.store import read_graph, read_store
-    from pugnn.store.assembly.given import named_tables
+    from pugnn.store.assembly.input_tables import named_tables
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
@@ -118,7 +118,7 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
 
 def by_name(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a graph as :func:`pugnn.read_graph` takes them: files, and columns of times, by name."""
-    from pugnn.store.assembly.given import tables_of
+    from pugnn.store.assembly.input_tables import tables_of
 
     named = {name: tables_of(options[name], name) for name in GIVEN_BY_NAME if options.get(name)}
     return {**options, **named, **({"time": _named_times(options["time"])} if options.get("time") else {})}

@@ -80,7 +80,7 @@ class DataOptions:
     """Where graph and known positives come from: a named data set, a graph store, or tables.
 
     Args:
-        dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
+        dataset: a named data set, such as cora (`pugnn methods` lists them), or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
         edges: table of edges, one row per link, such as a payment: CSV, TSV, Parquet or JSON lines, also .gz, .zst,
             .bz2, .xz; 'part-*.csv' for many; or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///,
@@ -113,8 +113,8 @@ class DataOptions:
         as_of: read the tables as they were at this moment, 2026-01-31, 2026-01-31T12:00, or a number such as 34:
             whatever is later by --time does not exist. A date includes that day.
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
-        column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts or
-            ignore;
+        column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts, ignore
+            or a kind of another package (`pugnn methods`);
             'w_*=counts' for many; item.price=number for nodes of another kind. Repeatable.
         show: columns of the node table to show with the results, as they are: name,city.
         label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.

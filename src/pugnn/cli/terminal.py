@@ -237,6 +237,8 @@ def _found(run: Run) -> Table:
 
 
 def _summary(run: Run) -> Table:
+    from pugnn.metrics import in_words
+
     task, graph, metrics, seconds = run.task, run.task.graph, run.evidence.metrics, run.results.seconds
     negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
     known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_targets:,} nodes"
@@ -257,9 +259,8 @@ def _summary(run: Run) -> Table:
         "found": found,
     }
     if metrics is not None:
-        rows["macro-F1"] = f"{metrics['macro_f1']:.1f} % on {metrics['test_nodes']:,} test nodes"
-        auc = metrics["roc_auc"]
-        rows["AUC"] = "not defined: one class only" if auc is None else f"{auc:.1f} %"
+        measured = (f"{metric.short} {value}" for metric, value in in_words(metrics))
+        rows["measured"] = f"on {metrics['test_nodes']:,} test nodes: {', '.join(measured)}"
     rows |= {
         "time": f"{seconds['training']:.1f} s training, {seconds['total']:.1f} s in total",
         "run folder": str(run.path),

@@ -13,7 +13,7 @@ known positives lead to them, and not any single column:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_choice, require_share, require_whole
-from pugnn.files import new_folder, require_new, write_csv
+from pugnn.files import write_csv_folder
 
 #: The tables of :func:`write_planted_relations`.
 TABLES = ("accounts", "pays", "devices", "logins", "positives", "truth")
@@ -168,12 +168,11 @@ def write_planted_relations(folder: Path, **settings: Any) -> list[Path]:
         settings: the arguments of :class:`PlantedRelations`.
     """
     tables = PlantedRelations(**settings).tables()
-    require_new(folder)
-    with new_folder(folder) as unfinished:
-        for name, table in tables.items():
-            with (unfinished / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-                write_csv(file, table.column_names, zip(*(column.to_pylist() for column in table.columns), strict=True))
-    return [folder / f"{name}.csv" for name in tables]
+    return write_csv_folder(folder, {name: (table.column_names, _rows(table)) for name, table in tables.items()})
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def _of_group(rng: np.random.Generator, members: Ints, whole: Ints, collecting: Ints) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -248,6 +249,19 @@ class Estimate(Displayed):
         }
 
 
+def bands_of(ranks: Values, unlabelled: int, prior: Prior) -> Callable[..., Band]:
+    """A function from the name and the arguments of a measure of :class:`RankModel` to its band."""
+    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds)
+    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value))
+
+    def band(measure: str, *of: float) -> Band:
+        """Its value is that of the expected prior, so that all values fit together."""
+        found, value = (getattr(each, measure)(*of) for each in (model, expected))
+        return Band(float(np.clip(value.value, found.low, found.high)), found.low, found.high)
+
+    return band
+
+
 def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate | None:
     """Bands for a ranking; ``None`` if hidden positives say nothing: fewer than two, or all scores equal.
 
@@ -262,15 +276,8 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
     prior, ranks = hidden.prior, hidden.ranks
     if not are_informative(ranks):
         return None
-    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds)
-    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value))
+    band = bands_of(ranks, unlabelled, prior)
     signal, share = not no_signal(hidden, unlabelled), decided / unlabelled
-
-    def band(measure: str, *of: float) -> Band:
-        """Its value is that of the expected prior, so that all values fit together."""
-        found, value = (getattr(each, measure)(*of) for each in (model, expected))
-        return Band(float(np.clip(value.value, found.low, found.high)), found.low, found.high)
-
     return Estimate(
         prior=prior,
         unlabelled=unlabelled,

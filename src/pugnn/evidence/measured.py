@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -87,9 +87,18 @@ class Measurement(Displayed):
 
     def unknown(self, band: Band) -> bool:
         """Whether an interval, of a share or of the number of positives, is too wide to say anything."""
-        if band is self.positives:
-            return band.high > UNKNOWN_FACTOR * max(band.low, 1.0)
-        return band.high - band.low > UNKNOWN_WIDTH
+        return (is_vague if band is self.positives else is_wide)(band.low, band.high)
+
+    def rows(self) -> list[tuple[str, Band, Literal["share", "count"]]]:
+        """All that was measured: words, the band, and what it is of."""
+        found: list[tuple[str, Band, Literal["share", "count"]]] = [
+            (f"precision of the first {top.taken:,}", top.precision, "share") for top in self.first
+        ]
+        found.append((f"positives among {self.unlabelled:,} unlabelled", self.positives, "count"))
+        if (decided := self.decided) is not None:
+            found.append((f"precision of the {decided.taken:,} decided positive", decided.precision, "share"))
+            found += [("their recall", decided.recall, "share"), ("their F1", decided.f1, "share")]
+        return found
 
     def _facts(self) -> list[str]:
         count = self.positives
@@ -108,6 +117,16 @@ class Measurement(Displayed):
     def to_plain(self) -> dict[str, Any]:
         """All of it in plain values, for JSON."""
         return asdict(self)
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether the interval of a share says so little that it is called unknown."""
+    return high - low > UNKNOWN_WIDTH
+
+
+def is_vague(low: float, high: float) -> bool:
+    """Whether the interval of a number says so little that it is called unknown."""
+    return high > UNKNOWN_FACTOR * max(low, 1.0)
 
 
 def measure_checks(

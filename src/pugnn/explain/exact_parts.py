@@ -141,11 +141,18 @@ class _Explained:
     def _parts_of(
         self, node: int, spreads: list[Matrix], walks: Matrix, sums: Matrix, scales: Matrix, by_node: Matrix
     ) -> Parts:
-        """Of one node, given the weights of all nodes in each view, and the attributes summed with these weights.
+        """Of one node.
 
-        ``walks`` is where walks from the node end, if closeness counts.
+        Args:
+            node: its position.
+            spreads: weights of all nodes, shape ``(N,)`` for each view.
+            walks: where walks from the node end, shape ``(N,)``; empty if closeness does not count.
+            sums: attributes summed with these weights, shape ``(views, F)``.
+            scales: weight of each view over the length of the node's row in it, shape ``(views,)``.
+            by_node: contribution of each node, shape ``(N,)``, to which closeness is added.
         """
         mean, closeness, shares = self.mean, self.closeness, np.zeros(0)
+        closeness_column = len(mean)
         weights = np.array([spread.sum() for spread in spreads])
         difference = dense(self.views.rows[[node]])[0] - mean
         every = zip(scales, spreads, self.directions, strict=True)
@@ -165,10 +172,10 @@ class _Explained:
             """The log-odds, computed anew after others have got the mean attributes."""
             total = self.constant
             if closeness is not None:
-                gone = np.isin(closeness.known, nodes) | (columns == len(mean)).any()
+                gone = np.isin(closeness.known, nodes) | (columns == closeness_column).any()
                 left = float(shares[(closeness.known == node) | ~gone].sum())
                 total += closeness.base + closeness.gain(node, left)
-                columns = columns[columns < len(mean)]
+                columns = columns[columns < closeness_column]
             rows = self.views.rows[nodes].T if len(nodes) else None
             for q, before in enumerate(sums):
                 some = spreads[q][nodes]

@@ -86,10 +86,10 @@ def explain(
         2 True 0.0
     """
     require_fitted(estimator)
-    known = task.task if isinstance(task, TableGraph) else task if isinstance(task, PUTask) else None
-    graph = known.graph if known is not None else as_graph(task, estimator.recipe_)
+    known_task = task.task if isinstance(task, TableGraph) else task if isinstance(task, PUTask) else None
+    graph = known_task.graph if known_task is not None else as_graph(task, estimator.recipe_)
     positions = positions_within(nodes, graph.num_targets, "nodes")
-    positives = None if known is None else known.labelled
+    positives = None if known_task is None else known_task.labelled
     if log_odds is None:
         log_odds = estimator.decision_function(graph, positives)
     require_numbers("log_odds", log_odds, graph.num_targets)
@@ -100,7 +100,9 @@ def explain(
             raise PugnnError(f"shown: the column {name!r} {words}")
     model = estimator.model_for(graph, positives)
     make_parts = EXACT.get(type(model), gradient_parts)
-    explainer = _Explainer(known or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {})
+    explainer = _Explainer(
+        known_task or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {}
+    )
     found = []
     for node, parts in zip(positions.tolist(), make_parts(model, estimator.graph_for(graph), positions), strict=True):
         found.append(explainer.explanation(node, parts))

@@ -14,7 +14,7 @@ from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Backbone, Propagation
 from pugnn.training.planning import forecast_batches, forecast_whole, scores_whole, width_of
-from pugnn.views import LayeredViews, LinearViews
+from pugnn.views import VIEWS, LayeredViews, LinearViews
 
 #: How the parts were found: exactly, or by integrated gradients, which leave a small rest.
 How = Literal["exact", "gradients"]
@@ -25,8 +25,6 @@ Unit = Literal["log-odds", "odds"]
 MAX_NUMBERS = 2**23
 #: With ``gradients``, as long as these have no more numbers than this.
 MAX_GRADIENTS = 2**26
-#: Bytes of a number in such a matrix: weights in five views, what smoothing needs beside them, contributions in double.
-NUMBER_BYTES = 5 * 4 + 3 * 4 + 8
 #: Bytes per node: ranks, scores, distances, and copies of the contributions of one node.
 NODE_BYTES = 100
 #: Bytes per entry of the adjacency of label propagation while it is normalised, in double precision.
@@ -114,13 +112,15 @@ def at_once(numbers: int) -> int:
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
     nodes = graph.num_nodes
-    if isinstance(model, LayeredViews):  # which holds the weights of all nodes in five views of each layer at once
-        held = 6 * 8 * count * nodes
+    if isinstance(model, LayeredViews):  # which holds the weights of all nodes in all views of each layer at once
+        held = (len(VIEWS) + 1) * 8 * count * nodes
         return sum(held + explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
     if isinstance(model, LinearViews | Propagation):
         together = min(max(count, 1), at_once(nodes))
         entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0
-        return NODE_BYTES * nodes + NUMBER_BYTES * nodes * -(-together // LANES) * LANES + entries + BLOCK_BYTES
+        # Weights in all views, what smoothing needs beside them, and contributions in double precision.
+        of_number = len(VIEWS) * 4 + 3 * 4 + 8
+        return NODE_BYTES * nodes + of_number * nodes * -(-together // LANES) * LANES + entries + BLOCK_BYTES
     device = next(chain(model.parameters(), model.buffers())).device
     if not scores_whole(graph, model, str(device)):
         return NODE_BYTES * nodes + forecast_batches(graph, model, count, with_pairs=False).total

@@ -126,26 +126,49 @@ def suggest(
     expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
     likely = candidates[:expected]
     if goal == "precision":
-        pool = candidates[: SURE * count]
-        chosen = pool[sorted(_without_twins(rows[pool], count))]
-        closest = _most_like(task, rows, likely, chosen, seed)
-        like = ["" if known is None else f"; most like the known {shown(task.graph.ids[known])}" for known in closest]
-        reasons = [_surroundings(task, node) + words for node, words in zip(chosen.tolist(), like, strict=True)]
+        chosen, reasons = _best_finds(task, rows, candidates, likely, count, seed)
     else:
-        learning = goal == "learning"
-        pool = candidates[: max(round(REACH[goal] * expected), MIN_CHOICE * count)]
-        pool = pool if learning else pool[task.distances[pool] > 1]
-        each = max(1.0, len(pool) / MAX_COMPARED)
-        pool = _sample(pool, seed)
-        if not learning:
-            pool = pool[[known is None for known in _most_like(task, rows, likely, pool, seed)]]
-            better = rank[pool] <= rank[candidates[len(likely) // 2]]
-            pool = pool[: max(count, int(better.sum()))]
+        pool, each = _pool(task, rows, candidates, likely, rank, goal, count, seed)
         chosen, stands_for = _covering(task, rows, pool, min(count, len(pool)), each, seed)
+        learning = goal == "learning"
         told = [_verdict(scores[node], threshold) if learning else _where(task, int(node)) for node in chosen]
         reasons = [f"{words}; {like}" for words, like in zip(told, stands_for, strict=True)]
     found = zip(chosen.tolist(), task.graph.ids[chosen].tolist(), reasons, strict=True)
     return [Suggestion(node, name, int(rank[node]), float(scores[node]), reason) for node, name, reason in found]
+
+
+def _best_finds(
+    task: PUTask, rows: Rows, candidates: NDArray[np.int64], likely: NDArray[np.int64], count: int, seed: int
+) -> tuple[NDArray[np.int64], list[str]]:
+    """The top of the list without near copies, and what is around each node."""
+    pool = candidates[: SURE * count]
+    chosen = pool[sorted(_without_twins(rows[pool], count))]
+    closest = _most_like(task, rows, likely, chosen, seed)
+    like = ["" if known is None else f"; most like the known {shown(task.graph.ids[known])}" for known in closest]
+    return chosen, [_surroundings(task, node) + words for node, words in zip(chosen.tolist(), like, strict=True)]
+
+
+def _pool(
+    task: PUTask,
+    rows: Rows,
+    candidates: NDArray[np.int64],
+    likely: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    goal: Goal,
+    count: int,
+    seed: int,
+) -> tuple[NDArray[np.int64], float]:
+    """The nodes to choose from for discovery or learning, and for how many each stands where they are a sample."""
+    learning = goal == "learning"
+    pool = candidates[: max(round(REACH[goal] * len(likely)), MIN_CHOICE * count)]
+    pool = pool if learning else pool[task.distances[pool] > 1]
+    each = max(1.0, len(pool) / MAX_COMPARED)
+    pool = _sample(pool, seed)
+    if not learning:
+        pool = pool[[known is None for known in _most_like(task, rows, likely, pool, seed)]]
+        better = rank[pool] <= rank[candidates[len(likely) // 2]]
+        pool = pool[: max(count, int(better.sum()))]
+    return pool, each
 
 
 def _sample(nodes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

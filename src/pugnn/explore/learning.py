@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import RLock, Thread
 from time import monotonic
@@ -18,6 +16,8 @@ import numpy as np
 from pugnn.errors import PugnnError
 from pugnn.explore.quality import measured_of
 from pugnn.explore.room import Room
+from pugnn.processes import end_process
+from pugnn.runs.folder import next_free
 from pugnn.runs.report.answers import next_round, what_changed
 from pugnn.runs.run import Run
 from pugnn.store import write_parquet
@@ -61,7 +61,7 @@ class Learning:
                 raise PugnnError("there is nothing to learn from yet: confirm or reject some nodes first")
             self._out = next_round(run.path.absolute())
             # The verdicts of now: the log goes on, and the new run is to be opened with what it has learnt from.
-            checked = _unused(run.path, "verdicts")
+            checked = next_free(run.path, "verdicts", suffix=".parquet")
             write_parquet(checked, _verdicts(self._room, audit.verdicts))
             command = [
                 "fit",
@@ -92,12 +92,7 @@ class Learning:
                 self._state = "cancelled"
         if process is None or not running:
             return
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        end_process(process, PATIENCE)
 
     def now(self) -> dict[str, Any]:
         """How far it has come, in plain values."""
@@ -172,11 +167,3 @@ def _verdicts(room: Room, verdicts: dict[int, bool]) -> dict[str, Any]:
     ids[:] = [room.plain_id(node) for node in verdicts]
     said[:] = ["yes" if positive else "no" for positive in verdicts.values()]
     return {"id": ids, "verdict": said}
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """The first of ``name-1.parquet``, ``name-2.parquet``, … that is not in a folder."""
-    number = 1
-    while (file := folder / f"{name}-{number}.parquet").exists():
-        number += 1
-    return file

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.evidence.audit import Audit
-from pugnn.evidence.bands import Prior
-from pugnn.evidence.measured import Measurement, measure_precision
-from pugnn.evidence.rank_model import Band, RankModel
+from pugnn.evidence.bands import Prior, bands_of
+from pugnn.evidence.measured import measure_precision
+from pugnn.evidence.rank_model import Band
 from pugnn.explore.room import Room
 from pugnn.runs.audit_table import measured_title, next_checks
 
@@ -62,12 +62,10 @@ class Quality:
         if estimate is None or not estimate["signal"] or len(ranks := estimate["hidden"].get("ranks", [])) < 2:
             return None
         prior = Prior(**estimate["prior"])
-        model = RankModel.of(np.array(ranks), size, bounds=prior.bounds)
-        usual = RankModel.of(np.array(ranks), size, bounds=(prior.value, prior.value))
-        values = []
+        band, values = bands_of(np.array(ranks), size, prior), []
         for taken in self._steps.tolist():
-            band, value = (each.precision(taken / size) for each in (model, usual))
-            values.append(Band(taken * min(max(value.value, band.low), band.high), taken * band.low, taken * band.high))
+            precision = band("precision", taken / size)
+            values.append(Band(*(taken * share for share in (precision.value, precision.low, precision.high))))
         positives = Band(*(size * share for share in (prior.value, prior.low, prior.high)))
         return self._told(values, [False] * len(values), positives)
 
@@ -89,9 +87,13 @@ def measured_of(audit: Audit) -> dict[str, Any] | None:
     if not audit.verdicts:
         return None
     measured = audit.estimate()
+    rows = []
+    for words, band, of in measured.rows():
+        value = None if measured.unknown(band) else band.value
+        rows.append({"name": words, "value": value, "low": band.low, "high": band.high, "kind": of})
     return {
         "title": measured_title(measured),
-        "rows": _rows(measured),
+        "rows": rows,
         "notes": next_checks(audit, measured),
     }
 
@@ -107,19 +109,6 @@ def slider_steps(size: int) -> NDArray[np.int64]:
     spread = np.geomspace(1, max(size, 1), STEPS - len(round_ones)).round().astype(np.int64)
     steps = np.union1d(spread, round_ones)
     return steps[steps <= size]
-
-
-def _rows(measured: Measurement) -> list[dict[str, Any]]:
-    def row(name: str, band: Band, kind: str = "share") -> dict[str, Any]:
-        value = None if measured.unknown(band) else band.value
-        return {"name": name, "value": value, "low": band.low, "high": band.high, "kind": kind}
-
-    rows = [row(f"precision of the first {top.taken:,}", top.precision) for top in measured.first]
-    rows.append(row(f"positives among {measured.unlabelled:,} unlabelled", measured.positives, "count"))
-    if (decided := measured.decided) is not None:
-        rows.append(row(f"precision of the {decided.taken:,} decided positive", decided.precision))
-        rows += [row("their recall", decided.recall), row("their F1", decided.f1)]
-    return rows
 
 
 def _ends(band: Band) -> list[float]:

@@ -16,6 +16,8 @@ from pugnn.errors import PugnnError, require_choice, require_whole, shown
 MAX_TEXT, MAX_NOTE = 1_000, 10_000
 #: Nodes that one request may name.
 MAX_NAMED = 2_000
+#: Positions and counts are at most this.
+MAX_WHOLE = 2**31
 
 
 class Asked:
@@ -24,12 +26,12 @@ class Asked:
     def __init__(self, query: QueryParams) -> None:
         self._query = query
 
-    def whole(self, name: str, default: int | None = None, *, least: int = 0, most: float = 2**31) -> int:
+    def whole(self, name: str, default: int | None = None, *, most: float = MAX_WHOLE) -> int:
         """A whole number."""
         text = self._query.get(name)
         if text is None and default is not None:
             return default
-        return _whole(name, text, least, most)
+        return _whole(name, text, most)
 
     def number(self, name: str) -> float | None:
         """A number, if it is given."""
@@ -52,15 +54,14 @@ class Asked:
         require_choice(name, text, ("0", "1"))
         return text == "1"
 
-    def text(self, name: str, most: int = MAX_TEXT) -> str:
+    def text(self, name: str) -> str:
         """A text, empty if it is not given."""
-        return _text(name, self._query.get(name, ""), most)
+        return _text(name, self._query.get(name, ""), MAX_TEXT)
 
-    def choice(self, name: str, choices: Collection[str], default: str | None = None) -> str:
+    def choice(self, name: str, choices: Collection[str], default: str = "") -> str:
         """One of some words."""
         text = self._query.get(name) or default
         require_choice(name, text, choices)
-        assert text is not None
         return text
 
     def choices(self, name: str, choices: Collection[str]) -> frozenset[str]:
@@ -74,7 +75,7 @@ class Asked:
         """Positions of nodes, between commas."""
         words = [word for word in self._query.get(name, "").split(",") if word]
         require_whole(f"the number of nodes in {name}", len(words), 0, MAX_NAMED)
-        return [_whole(name, word, 0, 2**31) for word in words]
+        return [_whole(name, word, MAX_WHOLE) for word in words]
 
 
 class Sent:
@@ -99,7 +100,7 @@ class Sent:
         value = self._content.get(name)
         if value is None and optional:
             return None
-        require_whole(name, value, 0, 2**31)
+        require_whole(name, value, 0, MAX_WHOLE)
         assert isinstance(value, int)
         return value
 
@@ -110,15 +111,15 @@ class Sent:
         assert isinstance(value, str)
         return value
 
-    def text(self, name: str, most: int = MAX_NOTE) -> str | None:
+    def text(self, name: str) -> str | None:
         """A text, if it is given."""
         value = self._content.get(name)
-        return None if value is None else _text(name, value, most)
+        return None if value is None else _text(name, value, MAX_NOTE)
 
 
-def _whole(name: str, text: str | None, least: int, most: float) -> int:
+def _whole(name: str, text: str | None, most: float) -> int:
     value = int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 10 else text
-    require_whole(name, value, least, most)
+    require_whole(name, value, 0, most)
     assert isinstance(value, int)
     return value
 

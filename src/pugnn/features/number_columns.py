@@ -51,18 +51,22 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixColumns:
-    """Columns of finite numbers and missing values in memory."""
-
+class _NamedColumns:
     names: tuple[str, ...]  # unique
-    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
-    matrix: sp.csc_array
-    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     @cached_property
     def places(self) -> dict[str, int]:
         """The place of each column by its name."""
         return {name: at for at, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixColumns(_NamedColumns):
+    """Columns of finite numbers and missing values in memory."""
+
+    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
+    matrix: sp.csc_array
+    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     @property
     def rows(self) -> int:
@@ -96,20 +100,14 @@ class MatrixColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadColumns:
+class ReadColumns(_NamedColumns):
     """The same of a table, read when they are used and some at a time: all may be too much for memory."""
 
-    names: tuple[str, ...]
     table_rows: int  # number of rows of the table
     read: Callable[[Sequence[str]], Mapping[str, NDArray[np.float64]]]  # gives some columns
     row_of: NDArray[np.int64] | None = None  # the rows that count, if not all do
     last: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # the columns that were read last
     summaries: dict[str, Summary] = field(default_factory=dict)  # those that were made
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each column by its name."""
-        return {name: at for at, name in enumerate(self.names)}
 
     @property
     def rows(self) -> int:

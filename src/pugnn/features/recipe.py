@@ -228,7 +228,10 @@ class Recipe(Displayed):
         for column in entry(plain, "columns", list, "the recipe"):
             name, kind = entry(column, "name", str, "a column"), entry(column, "kind", str, "a column")
             if kind not in ENCODINGS:
-                raise damaged(f"column {name!r} has the unknown kind {kind!r}")
+                raise PugnnError(
+                    f"the column {name!r} is of the kind {kind!r}, which is not installed here. Install the package "
+                    "that provides it, or import the module that registers it."
+                )
             encodings.append(from_plain(ENCODINGS[kind], column, f"column {name!r}", column=name))
         ignored = {
             entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")

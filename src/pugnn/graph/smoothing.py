@@ -38,7 +38,7 @@ _AHEAD = 8
 #: Entries of the adjacency that a thread takes at a time.
 _ENTRIES = 1 << 18
 
-Table = NDArray[np.float32]
+Columns = NDArray[np.float32]
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
 
 
@@ -84,7 +84,7 @@ class Smoother:
         return source[:, : values.shape[1]]
 
 
-def whole_vectors(values: NDArray[np.float32], factors: NDArray[np.float32] | None = None) -> Table:
+def whole_vectors(values: NDArray[np.float32], factors: NDArray[np.float32] | None = None) -> Columns:
     """Columns, times a factor of each row, filled up with zeros to whole vectors."""
     n, columns = values.shape
     if factors is None and columns % LANES == 0 and values.flags.c_contiguous:
@@ -95,14 +95,14 @@ def whole_vectors(values: NDArray[np.float32], factors: NDArray[np.float32] | No
     return table
 
 
-def joined(parts: list[NDArray[np.float32]]) -> Table:
+def joined(parts: list[NDArray[np.float32]]) -> Columns:
     """Columns side by side, filled up with zeros to whole vectors."""
     columns = sum(part.shape[1] for part in parts)
     spare = np.zeros((len(parts[0]), -columns % LANES), np.float32)
     return np.concatenate([*parts, spare], axis=1)
 
 
-def _room(rows: int, columns: int) -> Table:
+def _room(rows: int, columns: int) -> Columns:
     return aligned(np.empty, (rows, columns), np.float32)
 
 
@@ -113,7 +113,7 @@ class SparseRows:
         self._rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
         self._ones = np.ones(matrix.shape[0], np.float32)
 
-    def __matmul__(self, values: NDArray[np.float32]) -> Table:
+    def __matmul__(self, values: NDArray[np.float32]) -> Columns:
         """The product; columns are filled up with zeros to whole vectors."""
         h = whole_vectors(values)
         out = _room(len(self._ones), h.shape[1])
@@ -123,12 +123,12 @@ class SparseRows:
 
 def neighbour_sums(
     rows: Rows,
-    h: Table,
-    out: Table,
+    h: Columns,
+    out: Columns,
     *,
     p: NDArray[np.float32],
     q: NDArray[np.float32] | None = None,
-    x: Table | None = None,
+    x: Columns | None = None,
     t: float = 0.0,
 ) -> None:
     """Write y, as above, into ``out``, which must be different from ``h``.

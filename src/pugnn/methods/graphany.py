@@ -15,6 +15,7 @@ from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, GraphInputs, Output, inputs_on
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
+from pugnn.views import count_above
 
 #: The channels as polynomials in Â, which averages over the neighbours: coefficients of 1, Â and Â².
 CHANNELS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, -2, 1))
@@ -103,8 +104,8 @@ class Mixture(Backbone):
         self.means.copy_(free.mean(dim=0))
         self.spreads.copy_(spreads.masked_fill(equal, 1.0))
         best = self.mixed(free).sort(descending=True).values
-        last = min(max(1, round(prior * len(best))), max(1, len(best) - 1)) - 1  # at least one, and not all
-        self.cut.copy_(best[last : last + 2].mean())
+        last = count_above(prior, len(best))
+        self.cut.copy_(best[last - 1 : last + 1].mean())
 
     def mixed(self, predictions: Tensor) -> Tensor:
         """The mean of the standardised predictions, shape ``(N,)``."""

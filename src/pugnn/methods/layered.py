@@ -31,7 +31,7 @@ from pugnn.methods.ranking.logistic import rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings
-from pugnn.views import SLOPE, Attributes, LayeredViews, LayerPart
+from pugnn.views import SLOPE, Attributes, LayeredViews, LayerPart, count_above
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _summed(
     # The parts would give the same again, but for rounding, after smoothing every layer again.
     model.scored_last = task.graph, task.labelled.tobytes(), np.float32(SLOPE / spread) * scores
     ordered = np.sort(model.scores(task.graph)[task.unlabelled].astype(np.float64))[::-1]
-    last = min(max(1, round(prior * len(ordered))), max(1, len(ordered) - 1))
+    last = count_above(prior, len(ordered))
     model.constant -= ordered[last - 1 : last + 1].mean()
     return model.eval()
 

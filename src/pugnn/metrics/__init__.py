@@ -1,6 +1,6 @@
 """Metrics: how good scores are where the truth is known."""
 
-from pugnn.metrics.base import METRICS, Metric, measure, metric
+from pugnn.metrics.base import METRICS, Metric, in_words, measure, metric
 from pugnn.metrics.classification import (
     accuracy,
     average_precision,
@@ -17,6 +17,7 @@ __all__ = [
     "accuracy",
     "average_precision",
     "f1",
+    "in_words",
     "macro_f1",
     "measure",
     "metric",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -54,6 +54,15 @@ def metric(
         return measure
 
     return add
+
+
+def in_words(measured: Mapping[str, Any]) -> list[tuple[Metric, str]]:
+    """Metrics with their values in words, of what :func:`measure` gave, maybe long ago and elsewhere."""
+    return [
+        (each, "not defined" if measured[name] is None else f"{measured[name]:.1f} %")
+        for name, each in METRICS.loadable().items()
+        if name in measured
+    ]
 
 
 def measure(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:

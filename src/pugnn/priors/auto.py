@@ -37,7 +37,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
                 return MIN_PRIOR, MAX_PRIOR
             raise PugnnError(
                 f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}. It may also name an "
-                f"estimator: {', '.join(PRIORS)}"
+                f"estimator: {', '.join(sorted(PRIORS))}"
             ) from None
     for end in ends:
         require_prior(end, prior)
@@ -96,7 +96,7 @@ def _estimate(by: str, hidden: RankedPositives) -> float:
 
 @PRIORS.register("auto")
 def auto(hidden: RankedPositives) -> float:
-    """See :func:`settle_prior`."""
+    """The share that is decided positive for the highest expected F1, see :func:`settle_prior`."""
     return settle_prior("auto", hidden).value
 
 

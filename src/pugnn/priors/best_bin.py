@@ -14,7 +14,7 @@ DELTA, GAMMA = 0.1, 0.01
 
 @PRIORS.register("best-bin")
 def best_bin(hidden: RankedPositives) -> float:
-    """See :func:`best_bin_of_ranks`."""
+    """The lowest bound that the top of the ranking sets, see :func:`best_bin_of_ranks`."""
     return best_bin_of_ranks(hidden.ranks, hidden.unlabelled)
 
 

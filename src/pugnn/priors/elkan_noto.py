@@ -10,7 +10,9 @@ from pugnn.priors.base import PRIORS
 
 @PRIORS.register("elkan-noto")
 def elkan_noto(hidden: RankedPositives) -> float:
-    r"""The label frequency :math:`c = P(\text{labelled} \mid \text{positive})` is the mean of
+    r"""Follows from how likely a positive is labelled, which hidden positives tell (Elkan & Noto, KDD 2008).
+
+    The label frequency :math:`c = P(\text{labelled} \mid \text{positive})` is the mean of
     :math:`g(h) = P(\text{labelled} \mid h)` over hidden positives; with n of them, the prior is :math:`n (1 - c) / (c\,
     n_U)`.
 

@@ -13,7 +13,9 @@ RECALL = 0.5
 
 @PRIORS.register("lowest-bound")
 def lowest_bound(hidden: RankedPositives) -> float:
-    r"""The smallest :math:`h_{(k)} (n + 1) / k` over all k that are at least half of n, and at least two.
+    r"""The lowest bound that the ranks of half or more of the hidden positives set.
+
+    It is the smallest :math:`h_{(k)} (n + 1) / k` over all k that are at least half of n, and at least two.
 
     If the share :math:`h_{(k)}` of the unlabelled nodes must be taken to reach k of n hidden positives, it holds the
     share :math:`k / (n + 1)` of all positives, so the prior is at most :math:`h_{(k)} (n + 1) / k`: equal to it if

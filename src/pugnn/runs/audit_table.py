@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,14 +16,13 @@ from pugnn.errors import PugnnError, WriteError, counted, percent
 from pugnn.evidence.audit import Audit, Event
 from pugnn.evidence.measured import Measurement, checks_to_settle, foreseen
 from pugnn.evidence.purposes import Choice
-from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.files import require_new, write_json
 from pugnn.runs.audit_log import sources
-from pugnn.runs.report.answers import feedback_command
+from pugnn.runs.report.answers import command_of_next_round
 from pugnn.runs.run import Run
-from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
+from pugnn.runs.writers import MAX_IN_CSV, Table, WrittenIds, write_scores, write_table
 
 #: In larger graphs, explaining a node takes more than a moment.
 MAX_NODES_EXPLAINED = 1_000_000
@@ -101,16 +101,11 @@ def measured_title(measured: Measurement) -> str:
 
 def measured_rows(measured: Measurement) -> list[tuple[str, str, str]]:
     """What was measured, its value and its interval, in words; values with a wide interval are unknown."""
-
-    def row(words: str, band: Band, shown: Any = percent) -> tuple[str, str, str]:
+    rows = []
+    for words, band, of in measured.rows():
+        shown: Callable[[float], str] = percent if of == "share" else "{:,.0f}".format
         value = "unknown" if measured.unknown(band) else shown(band.value)
-        return words, value, f"{shown(band.low)} to {shown(band.high)}"
-
-    rows = [row(f"precision of the first {top.taken:,}", top.precision) for top in measured.first]
-    rows.append(row(f"positives among {measured.unlabelled:,} unlabelled", measured.positives, "{:,.0f}".format))
-    if (decided := measured.decided) is not None:
-        rows.append(row(f"precision of the {decided.taken:,} decided positive", decided.precision))
-        rows += [row("their recall", decided.recall), row("their F1", decided.f1)]
+        rows.append((words, value, f"{shown(band.low)} to {shown(band.high)}"))
     return rows
 
 
@@ -147,7 +142,7 @@ def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[
     if audit.left and measured is not None and measured.unknown(measured.positives):
         return "To know more:", f"pugnn audit {folder} -n {min(MORE, audit.left)}"
     files = [source for source in sources(run, audit) if os.path.exists(source)] or ["checked.csv"]
-    return "To train with what was found:", feedback_command(folder, " --checked ".join(map(shlex.quote, files)))
+    return "To train with what was found:", command_of_next_round(run.path, files)
 
 
 def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:
@@ -160,7 +155,7 @@ def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:
         return
     probabilities = audit.probabilities()
     table: Table = {
-        "id": IdColumn(run.task.graph.ids, audit.ranking),
+        "id": WrittenIds(run.task.graph.ids, audit.ranking),
         "rank": np.arange(1, len(audit.ranking) + 1),
         "probability": probabilities,
     }

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 
 from pugnn.errors import PugnnError, shorten
@@ -101,9 +102,7 @@ class RunFolder:
                 folder.rmdir()
 
 
-def next_free(folder: Path, name: str) -> Path:
-    """The first of ``folder/name-1``, ``folder/name-2``, … that no run, finished or stopped, uses."""
-    number = 1
-    while any(os.path.lexists(folder / f"{name}-{number}{suffix}") for suffix in ("", ".partial")):
-        number += 1
-    return folder / f"{name}-{number}"
+def next_free(folder: Path, name: str, *, first: int = 1, suffix: str = "") -> Path:
+    """The first of ``folder/name-1``, ``folder/name-2``, … that is not there, nor is a run that was stopped there."""
+    paths = (folder / f"{name}-{number}{suffix}" for number in count(first))
+    return next(path for path in paths if not any(os.path.lexists(f"{path}{more}") for more in ("", ".partial")))

@@ -20,7 +20,7 @@ from pugnn.graph import Graph
 from pugnn.graph.digests import NODES
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
-from pugnn.store.assembly.given import named_tables
+from pugnn.store.assembly.input_tables import named_tables
 from pugnn.store.case_log import is_sqlite
 from pugnn.store.opening import Manifest, listed_files, open_with_manifest
 from pugnn.store.stored_arrays import described, feature_arrays, id_arrays, open_array, relation_files, write_array

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import tempfile
 import weakref
-from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, shown
 from pugnn.files import as_path
+from pugnn.processes import end_process
 from pugnn.runs.run import Run
 
 #: Height of the frame, in pixels.
@@ -79,13 +78,7 @@ def explore(run: Any, *, read_only: bool = False) -> Explorer:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a server as Ctrl-C does."""
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGINT)
-    try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    """End a server, and close what it has said."""
+    end_process(process, PATIENCE)
     if process.stdout is not None:
         process.stdout.close()

@@ -38,7 +38,7 @@ MAX_IN_CSV = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class IdColumn:
+class WrittenIds:
     """A column of ids, of which a few at a time become Python objects where they are in a store."""
 
     ids: NDArray[Any]  # of all nodes
@@ -50,7 +50,7 @@ class IdColumn:
 
 
 #: A table by columns; a masked entry is empty.
-Table = dict[str, NDArray[Any] | IdColumn]
+Table = dict[str, NDArray[Any] | WrittenIds]
 
 
 def score_table(
@@ -76,7 +76,7 @@ def score_table(
     if task is not None:
         decision[task.negative] = 0
     table: Table = {
-        "id": IdColumn(graph.ids, order),
+        "id": WrittenIds(graph.ids, order),
         "score": scores[order],
         **({} if log_odds is None else {"log_odds": log_odds[order]}),
         "decision": decision[order],
@@ -86,7 +86,7 @@ def score_table(
         table["known"] = known = task.known[order]
         table["rank"] = np.ma.masked_array(np.cumsum(known == 0), known != 0)
         table["distance"] = np.ma.masked_equal(task.distances[order], UNREACHABLE)
-        table["nearest"] = IdColumn(graph.ids, task.nearest[order])
+        table["nearest"] = WrittenIds(graph.ids, task.nearest[order])
     for name, values in (shown or {}).items():
         table[f"{name} (shown)" if name in table else name] = values[order]
     return table

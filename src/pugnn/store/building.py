@@ -24,7 +24,7 @@ from pugnn.graph.relations import Relation, directed_rows, joined_rows
 from pugnn.memory import available_memory
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.assemble import assemble
-from pugnn.store.assembly.given import Inputs
+from pugnn.store.assembly.input_tables import Inputs
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family

@@ -66,7 +66,7 @@ class Case:
     who: str = ""
 
 
-def read_log(file: Path) -> list[Event]:
+def read_case_log(file: Path) -> list[Event]:
     """All rows of a log, in their order; an error if the file holds none."""
     try:
         with closing(connected_to_read(file)) as connection:
@@ -120,4 +120,4 @@ def is_sqlite(file: Path) -> bool:
 
 def read_verdicts(file: Path) -> dict[Any, Case]:
     """The nodes of a log that are positive or not, by id; nodes that were skipped or only have a note are left out."""
-    return {node: case for node, case in current_cases(read_log(file)).items() if case.verdict in ("yes", "no")}
+    return {node: case for node, case in current_cases(read_case_log(file)).items() if case.verdict in ("yes", "no")}

@@ -14,7 +14,7 @@ from pugnn.errors import PugnnError, shorten
 from pugnn.features.attribute_table import MAX_FLOAT
 from pugnn.features.number_columns import EdgeColumn
 from pugnn.store.assembly.end_attributes import EdgeSums
-from pugnn.store.assembly.given import MAX_RELATIONS, Link, too_many
+from pugnn.store.assembly.input_tables import MAX_RELATIONS, Link, too_many
 from pugnn.store.edge_columns import ReadColumn, describing_columns, known_columns, numbers_in
 from pugnn.store.id_types import IdColumn
 from pugnn.store.ids import EMPTY, IdTable, text_column

@@ -9,7 +9,7 @@ from typing import Any
 from pugnn.features.typed_recipe import AnyRecipe
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.assemble import assemble
-from pugnn.store.assembly.given import Inputs
+from pugnn.store.assembly.input_tables import Inputs
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import TableGraph
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.files import new_folder, require_new, write_csv
+from pugnn.files import write_csv_folder
 from pugnn.task.benchmark import PUBenchmark
 
 
@@ -18,24 +17,21 @@ def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]
     Ids become text that begins with ``name``, such as ``cora-31336``. The features of a node are one cell, a list of
     numbers, which reads back to the last bit; a data set without features has ids alone.
     """
-    require_new(folder)
     graph = benchmark.task.graph
     ids = [f"{name}-{node_id}" for node_id in graph.ids.tolist()]
     upper = graph.sources < graph.indices
     ends = zip(graph.sources[upper].tolist(), graph.indices[upper].tolist(), strict=True)
     rows = sp.csr_array(graph.features)
     vectors = ([node_id, _vector(rows, at)] for at, node_id in enumerate(ids))
-    tables: dict[str, tuple[list[str], Iterable[list[str]]]] = {
-        "edges.csv": (["source", "target"], ([ids[u], ids[v]] for u, v in ends)),
-        "nodes.csv": (["id", "features"], vectors) if graph.num_features else (["id"], ([i] for i in ids)),
-        "positives.csv": (["id"], ([ids[node]] for node in benchmark.task.labelled)),
-        "truth.csv": (["id"], ([ids[node]] for node in np.flatnonzero(benchmark.positive))),
-    }
-    with new_folder(folder) as unfinished:
-        for file_name, (header, lines) in tables.items():
-            with (unfinished / file_name).open("w", encoding="utf-8", newline="") as file:
-                write_csv(file, header, lines)
-    return [folder / file_name for file_name in tables]
+    return write_csv_folder(
+        folder,
+        {
+            "edges": (["source", "target"], ([ids[u], ids[v]] for u, v in ends)),
+            "nodes": (["id", "features"], vectors) if graph.num_features else (["id"], ([i] for i in ids)),
+            "positives": (["id"], ([ids[node]] for node in benchmark.task.labelled)),
+            "truth": (["id"], ([ids[node]] for node in np.flatnonzero(benchmark.positive))),
+        },
+    )
 
 
 def _vector(rows: sp.csr_array, at: int) -> str:

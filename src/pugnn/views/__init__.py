@@ -4,7 +4,7 @@ from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
 from pugnn.views.joint_views import AnyViews, JointViews
 from pugnn.views.layered_views import LayeredViews, LayerPart
-from pugnn.views.linear_views import SLOPE, LinearViews
+from pugnn.views.linear_views import SLOPE, LinearViews, count_above
 from pugnn.views.node_views import (
     ROUNDING,
     TRAINING_SAMPLE,
@@ -34,6 +34,7 @@ __all__ = [
     "View",
     "closeness",
     "comparable_rows",
+    "count_above",
     "forecast_views",
     "relative_walks",
     "views_of",

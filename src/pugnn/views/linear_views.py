@@ -28,6 +28,11 @@ EQUAL = 1e-6
 _TYPES = {"standardised": torch.bool, "constant": torch.float64, "by_closeness": torch.float64}
 
 
+def count_above(share: float, count: int) -> int:
+    """How many of so many nodes are above a cut-off, for a share of them: at least one, and not all."""
+    return min(max(1, round(share * count)), max(1, count - 1))
+
+
 class LinearViews(Backbone):
     r"""The logit :math:`\langle z_i, w \rangle + \kappa n_i + c` of every node.
 
@@ -79,7 +84,7 @@ class LinearViews(Backbone):
             model.by_closeness *= SLOPE / spread
             scores = model.scores(graph)[task.unlabelled]
         ordered = np.sort(scores.astype(np.float64))[::-1]
-        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # at least one node, and not all
+        last = count_above(share, len(ordered))
         model.constant -= ordered[last - 1 : last + 1].mean()
         return model.eval()
 

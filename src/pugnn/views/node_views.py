@@ -32,10 +32,10 @@ from pugnn.features.structure import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of
+from pugnn.graph.smoothing import LANES, STEPS, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, inverse_lengths
-from pugnn.views.view import VIEWS, Table
+from pugnn.views.view import VIEWS, ViewTable
 
 #: Rows of up to ``EXACT`` columns have their exact length; that of wider ones is the root mean square of their products
 #: with random directions.
@@ -44,8 +44,6 @@ EXACT, DIRECTIONS = 512, 128
 ROUNDING = 1e-5
 #: Columns that are smoothed at a time.
 TOGETHER = 64
-#: Passes over the edges in a product with all views that are not kept, of 8 columns.
-PASSES = 13
 #: Products of a fit with the views of all nodes.
 PRODUCTS = 50
 #: Products of a fit with the views of the nodes that are sampled for training.
@@ -58,8 +56,6 @@ SHARE = 0.5
 COMPARED = 256
 #: What methods compute from the views: scores of several models, ranks, sets.
 BYTES_PER_NODE = 400
-#: Number of tables that all views consist of.
-TABLES = len({table for view in VIEWS.values() for table in view.tables})
 
 
 class NodeViews:
@@ -74,7 +70,7 @@ class NodeViews:
         self.width = self.rows.shape[1]
         self.scales: dict[str, NDArray[np.float32]] = {}
         self._smoother = smoother_of(graph)
-        self._kept: dict[Table, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
+        self._kept: dict[ViewTable, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
         self._others: dict[tuple[str, ...], NodeViews] = {}
         self._prepare()
 
@@ -95,12 +91,12 @@ class NodeViews:
             self.scales |= self._scales(missing)
 
     @property
-    def _tables(self) -> dict[Table, list[str]]:
+    def _tables(self) -> dict[ViewTable, list[str]]:
         """The tables that the views consist of, where rows are kept, and which views each is a part of."""
         tables = dict.fromkeys(table for name in self.names for table in VIEWS[name].tables if self._kept is not None)
         return {table: [name for name in self.names if table in VIEWS[name].tables] for table in tables}
 
-    def table(self, table: Table) -> NDArray[np.float32]:
+    def table(self, table: ViewTable) -> NDArray[np.float32]:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if table not in self._kept:
@@ -188,7 +184,7 @@ class NodeViews:
         return found
 
     def _image(
-        self, table: Table, values: NDArray[np.float32], mean: NDArray[np.float32] | None, transposed: bool = False
+        self, table: ViewTable, values: NDArray[np.float32], mean: NDArray[np.float32] | None, transposed: bool = False
     ) -> NDArray[np.float32]:
         """What columns of numbers are in a table; their mean over neighbours may be known already."""
         if table == "smoothed":
@@ -253,10 +249,16 @@ def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
     Costs are numbers that are read. A product without tables takes up to two vectors for each entry of the attributes,
     and one for each entry of the adjacency and pass. ``filled`` is the number of entries of the attributes.
     """
-    n, entries = graph.num_nodes, len(graph.indices)
-    kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, TRAINING_SAMPLE)))
-    others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + PASSES * entries)
-    return kept <= others and 4 * TABLES * n * width <= SHARE * available_memory()
+    n, entries, tables = graph.num_nodes, len(graph.indices), _all_tables()
+    passes = sum(STEPS if table == "smoothed" else table for table in tables)
+    kept = width * (passes * entries + len(tables) * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, TRAINING_SAMPLE)))
+    others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + passes * entries)
+    return kept <= others and 4 * len(tables) * n * width <= SHARE * available_memory()
+
+
+def _all_tables() -> set[ViewTable]:
+    """The tables that all views consist of."""
+    return {table for view in VIEWS.values() for table in view.tables}
 
 
 def forecast_views(graph: Graph) -> tuple[Forecast, str]:
@@ -269,7 +271,7 @@ def forecast_views(graph: Graph) -> tuple[Forecast, str]:
         width, parts = graph.num_features or WIDTH, [x.data, x.indices, x.indptr]
         filled, views = x.nnz, 16 * x.nnz
     if worth_keeping(graph, width, filled):
-        views = 4 * TABLES * n * width
+        views = 4 * len(_all_tables()) * n * width
     arrays = [graph.indptr, graph.indices, graph.weights, *parts]
     stored = 0 if graph.stored is None else sum(part.nbytes for part in arrays if part is not None)
     forecast = Forecast({"views of the nodes": views, "scores and ranks": BYTES_PER_NODE * n, "the store": stored})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: What views are made of: attributes that are smoothed, or their mean over so many hops.
-Table: TypeAlias = int | Literal["smoothed"]
+ViewTable: TypeAlias = int | Literal["smoothed"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class View:
     """
 
     weight: float
-    tables: Mapping[Table, int]
+    tables: Mapping[ViewTable, int]
 
-    def sum(self, rows: Callable[[Table], NDArray[np.float32]]) -> NDArray[np.float32]:
+    def sum(self, rows: Callable[[ViewTable], NDArray[np.float32]]) -> NDArray[np.float32]:
         """The sum of tables, whose rows are given by a function."""
         parts = (rows(table) if factor == 1 else factor * rows(table) for table, factor in self.tables.items())
         return reduce(np.add, parts)

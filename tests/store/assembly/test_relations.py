@@ -6,7 +6,7 @@ import pytest
 from pugnn import build_store, open_store, read_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.store.assembly.given import MAX_RELATIONS, named_table, tables_of
+from pugnn.store.assembly.input_tables import MAX_RELATIONS, named_table, tables_of
 from store.messy import messy_tables, write_tables
 
 PAYS = pd.DataFrame({"source": ["a", "b", "c", "a"], "target": ["b", "c", "a", "b"], "weight": [1.0, 2.0, 3.0, 4.0]})

@@ -111,11 +111,11 @@ def _parent(child: Path, start: str, parent: dict[str, Any], seen: set[Path]) ->
 
 def _round(folder: Path, record: dict[str, Any]) -> Round:
     """A run in plain values; what was not measured is ``None``."""
-    from pugnn.runs.report.answers import is_vague
+    from pugnn.runs.report.answers import unknown_number
 
     changes, measured = record.get("changes") or {}, _measured(folder / "audit.json")
     first = [each for each in measured.get("first", []) if each["taken"] == FIRST]
-    decided = measured.get("decided")
+    decided, number = measured.get("decided"), measured.get("positives", {})
     return {
         "run": str(folder),
         "finished": record["finished"],
@@ -125,7 +125,7 @@ def _round(folder: Path, record: dict[str, Any]) -> Round:
         "checks": measured.get("checks", 0),
         "first": next((each["precision"] for each in first if each["checked"]), None),
         "decided": decided["precision"] if decided and decided["checked"] else None,
-        "positives": measured["positives"] if measured.get("checks") and not is_vague(measured["positives"]) else None,
+        "positives": number if measured.get("checks") and not unknown_number(number) else None,
         **{
             name: [[each["id"], each["rank_before"], each["rank_now"]] for each in changes.get(name, [])[:MOST_MOVES]]
             for name in ("rose", "fell")

@@ -1,6 +1,9 @@
-"""`pugnn methods`: what `pugnn fit --method` takes."""
+"""`pugnn methods`: what has a name, and the option that takes it."""
 
 from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
 
 import typer
 
@@ -11,24 +14,40 @@ from pugnn.errors import PugnnError
 
 @command(SETTINGS)
 def methods(as_json: Json = False) -> None:
-    """List all methods, including those of other installed packages.
+    """List methods, networks, estimators of the prior, kinds of columns, data sets and metrics, also of other packages.
 
-    The options of each are shown by `pugnn fit --method NAME --help`.
+    The options of each method are shown by `pugnn fit --method NAME --help`.
     """
+    from pugnn.datasets import DATASETS
+    from pugnn.features.encoding import ENCODINGS
     from pugnn.methods import DEFAULT_METHOD, METHODS
+    from pugnn.metrics import METRICS
+    from pugnn.models import BACKBONES
+    from pugnn.priors import PRIORS
 
-    found: dict[str, str] = {}
-    for name in METHODS:
-        try:
-            found[name] = summary(METHODS[name])
-        except PugnnError as error:  # another package is broken, which is no reason not to list the others
-            found[name] = str(error)
+    registries: dict[str, Any] = {
+        "--method": METHODS,
+        "--backbone": BACKBONES,
+        "--prior": PRIORS,
+        "--column NAME=": ENCODINGS,
+        "--dataset": DATASETS,
+        "metrics": METRICS,
+    }
+    rows = []
+    for option, registry in registries.items():
+        for name in registry:
+            try:
+                words = getattr(registry[name], "words", None) or summary(registry[name])
+            except PugnnError as error:  # another package is broken, which is no reason not to list the others
+                words = str(error)
+            rows.append({"option": option, "name": name, "package": registry.provider(name), "summary": words})
     if as_json:
-        rows = [{"name": name, "package": METHODS.provider(name), "summary": words} for name, words in found.items()]
         print_json(rows)
         return
-    width = max(map(len, found))
-    for name, words in found.items():
-        package = METHODS.provider(name)
-        origin = "" if package == "pugnn" else f" [{package}]"
-        typer.echo(f"{name:<{width}}  {words}{origin}{' (default)' if name == DEFAULT_METHOD else ''}")
+    width = max(len(row["name"]) for row in rows)
+    for option, group in groupby(rows, lambda row: row["option"]):
+        typer.echo(f"{option}:")
+        for row in group:
+            origin = "" if row["package"] == "pugnn" else f" [{row['package']}]"
+            default = " (default)" if (option, row["name"]) == ("--method", DEFAULT_METHOD) else ""
+            typer.echo(f"{row['name']:<{width}}  {row['summary']}{origin}{default}")

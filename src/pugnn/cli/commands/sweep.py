@@ -15,7 +15,7 @@ from pugnn.cli import options
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import METHOD, OUTPUT, SETTINGS, DataOptions, command, flag, option, options_of
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json
-from pugnn.files import replacing, require_new, write_json
+from pugnn.files import require_new, write_json, write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,8 +93,7 @@ def sweep(
     listed = [{column: getattr(trial, column) for column in columns} for trial in done]
     result = {"sweep": plan.name, "method": name, "best": best, "trials": listed}
     write_json(out / "sweep.json", result)
-    with replacing(out / "best.toml") as temporary:
-        temporary.write_text(_toml(best), encoding="utf-8")
+    write_text(out / "best.toml", _toml(best))
     if as_json:
         print_json({"folder": str(out), **result})
         return

@@ -19,7 +19,8 @@ from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.task import PUTask
 from pugnn.views import Attributes, JointViews, views_of
 
-#: The weight of attributes beside the structure of a layer.
+#: The weight of attributes beside the structure of a layer. It is the number that ``VIEWS`` has for the
+#: views beside the smoothed one, and multiplies those weights once more; either may change without the other.
 ATTRIBUTES = 0.45
 #: How fast the weight of a layer falls with the evidence against it.
 FALL = 2.0

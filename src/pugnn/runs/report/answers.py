@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
 from pugnn.evidence.bands import REMEDY
-from pugnn.evidence.measured import UNKNOWN_FACTOR, UNKNOWN_WIDTH
+from pugnn.evidence.measured import is_vague, is_wide
+from pugnn.runs.folder import next_free
 from pugnn.runs.run import Evidence, Results
 from pugnn.training.scoring import ABOVE_ALL_SCORES
 
@@ -105,7 +105,7 @@ def told_top(measured: Mapping[str, Any]) -> Mapping[str, Any] | None:
     Where none of it is known, it is the largest.
     """
     tops = [each for each in measured["first"] if each["taken"] <= TOLD_FOR]
-    return next((each for each in reversed(tops) if not is_wide(each["precision"])), tops[-1] if tops else None)
+    return next((each for each in reversed(tops) if not unknown_share(each["precision"])), tops[-1] if tops else None)
 
 
 def on_checks(measured: Mapping[str, Any]) -> str:
@@ -116,14 +116,14 @@ def on_checks(measured: Mapping[str, Any]) -> str:
     return counted(measured["checks"], "check") + besides
 
 
-def is_wide(band: Mapping[str, float]) -> bool:
-    """Whether the interval of a share says so little that it is drawn pale and called unknown."""
-    return band["high"] - band["low"] > UNKNOWN_WIDTH
+def unknown_share(band: Mapping[str, float]) -> bool:
+    """Whether a share is drawn pale and called unknown."""
+    return is_wide(band["low"], band["high"])
 
 
-def is_vague(band: Mapping[str, float]) -> bool:
-    """Whether the interval of a number says so little that it is called unknown."""
-    return band["high"] > UNKNOWN_FACTOR * max(band["low"], 1.0)
+def unknown_number(band: Mapping[str, float]) -> bool:
+    """Whether a number is called unknown."""
+    return is_vague(band["low"], band["high"])
 
 
 def choice_words(choice: Mapping[str, Any]) -> str:
@@ -138,7 +138,7 @@ def choice_words(choice: Mapping[str, Any]) -> str:
 def number_words(band: Mapping[str, float], what: str = "Number of positives") -> str:
     """A number of positives in words; one whose interval says little is called unknown."""
     value, low, high = about(band["value"]), about(band["low"], math.floor), about(band["high"], math.ceil)
-    if is_vague(band):
+    if unknown_number(band):
         return f"{what}: unknown, {low} to {high}"
     return f"{what}: {value}" + (f" ({low} to {high})" if low != high else "")
 
@@ -146,7 +146,7 @@ def number_words(band: Mapping[str, float], what: str = "Number of positives") -
 def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
     value, low, high = (round(band[end] * taken) for end in ("value", "low", "high"))
     rest = f"of the first {taken:,} are positive."
-    if is_wide(band):
+    if unknown_share(band):
         return f"Unknown: {low:,} to {high:,} {rest}"
     if low < value == high:  # all that were checked are
         return f"At least {low:,} {rest}"
@@ -157,7 +157,7 @@ def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
 
 def share_words(band: Mapping[str, float]) -> str:
     """A measured share in words; one whose interval says little is called unknown."""
-    if is_wide(band):
+    if unknown_share(band):
         return f"unknown, {percent(band['low'])} to {percent(band['high'])}"
     if band["low"] < band["value"] == band["high"]:
         return f"at least {percent(band['low'])}"
@@ -182,9 +182,8 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
             short = f"Check the nodes in {shown(Path(files[-1]).name)}."
             text = "Fill in its column verdict with yes or no, and then:"
             return Answer(question, short, text, f"pugnn audit {path} {shlex.quote(files[-1])}")
-        command = feedback_command(path, " --checked ".join(map(shlex.quote, files)))
         text = "The next round learns from the verdicts; then check again."
-        return Answer(question, "Train again.", text, f"{command} --out {shlex.quote(str(next_round(run)))}")
+        return Answer(question, "Train again.", text, command_of_next_round(run, files))
     if not results.ranked:
         return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
     if not evidence.signal:
@@ -195,12 +194,15 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
     return Answer(question, f"Check {counted(min(CHECKS, nodes), 'node')}.", text, f"pugnn audit {path}")
 
 
+def command_of_next_round(run: Path, checked: Sequence[str]) -> str:
+    """The command that trains a new run beside this one, with the verdicts in files."""
+    files = " --checked ".join(map(shlex.quote, checked))
+    return f"{feedback_command(shlex.quote(str(run)), files)} --out {shlex.quote(str(next_round(run)))}"
+
+
 def next_round(run: Path) -> Path:
-    """A folder for the next run: ``mine-2`` after ``mine``, ``mine-3`` after that, the first that is not there."""
-    name, number = re.sub(r"-[1-9]\d?$", "", run.name), 2
-    while os.path.lexists(run.with_name(f"{name}-{number}")):
-        number += 1
-    return run.with_name(f"{name}-{number}")
+    """A folder for the next run: ``mine-2`` after ``mine``, ``mine-3`` after that, the first that is free."""
+    return next_free(run.parent, re.sub(r"-[1-9]\d?$", "", run.name), first=2)
 
 
 def about(number: float, to_whole: Callable[[float], int] = round) -> str:

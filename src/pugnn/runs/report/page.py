@@ -14,17 +14,18 @@ from pugnn.errors import counted, percent, shown
 from pugnn.evidence.bands import lift
 from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
-from pugnn.files import replacing
+from pugnn.files import write_text
+from pugnn.metrics import in_words
 from pugnn.runs.audit_log import audit_so_far
 from pugnn.runs.report import charts
 from pugnn.runs.report.answers import (
     GOALS,
     answers,
     choice_words,
-    is_wide,
     number_words,
     on_checks,
     share_words,
+    unknown_share,
     what_changed,
     with_band,
 )
@@ -43,16 +44,14 @@ MAX_LINES = 200
 
 #: Words that the template asks for by their names.
 FILTERS = (
-    *(shown, percent, signed, score_words, with_band, is_wide),
+    *(shown, percent, signed, score_words, with_band, unknown_share),
     *(number_words, choice_words, on_checks, share_words, what_changed),
 )
 
 
 def write_report(path: Path, run: Run) -> None:
     """Write the report of a run as one HTML file that works without a network."""
-    page = render(run)
-    with replacing(path) as temporary:
-        temporary.write_bytes(page.encode("utf-8", "replace"))
+    write_text(path, render(run), "replace")
 
 
 def renew_report(run: Run) -> None:
@@ -82,6 +81,7 @@ def render(run: Run) -> str:
         "choice": (run.evidence.audit or {}).get("choice"),
         "precision": _precision(run.evidence),
         "goals": GOALS,
+        "metrics": in_words(run.evidence.metrics or {}),
         "summary": summary(run),
         "steps": next_steps(run),
         "axis": axis,

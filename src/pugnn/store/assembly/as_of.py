@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, percent, quoted, shorten
 from pugnn.store.arguments import Request
-from pugnn.store.assembly.given import Inputs
+from pugnn.store.assembly.input_tables import Inputs
 from pugnn.store.ids import IdTable
 from pugnn.store.tables.table import Table
 from pugnn.store.tables.times import EXAMPLE, Moment, Times, cut

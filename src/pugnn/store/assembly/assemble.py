@@ -20,7 +20,7 @@ from pugnn.store.arguments import Request
 from pugnn.store.assembly.as_of import Clock
 from pugnn.store.assembly.edges import merge_relations, read_edges
 from pugnn.store.assembly.end_attributes import edge_attributes
-from pugnn.store.assembly.given import ONE_KIND, Inputs, Link
+from pugnn.store.assembly.input_tables import ONE_KIND, Inputs, Link
 from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import Later, TableGraph
@@ -175,6 +175,7 @@ def _describe_ends(
     Columns have the name of their relation if there are several.
     """
     further = {table.table.names[at] for table in edges for at in table.further}
+    for_edges = further & request.kinds.keys()
     chosen = {}
     for kind, own in attributes.items():
         sums = [
@@ -187,7 +188,14 @@ def _describe_ends(
         if sums:
             columns, amounts = edge_attributes(sums, own.num_nodes)
             own = attributes[kind] = own.with_edges(columns, tuple(column for each in sums for column in each.of))
-        wanted = own_kinds(request, inputs, kind)
-        named = {name: how for name, how in wanted.items() if name in own.names or name not in further}
-        chosen[kind] = amounts | ({} if request.recipe is not None else expand_kinds(named, own.names, own.origin))
+        chosen[kind] = amounts
+        if request.recipe is None:  # a model knows the kinds of its columns
+            wanted = own_kinds(request, inputs, kind)
+            named = {name: how for name, how in wanted.items() if name in own.names or name not in for_edges}
+            if unread := [name for name, how in wanted.items() if name not in named and how not in CHOICES]:
+                raise PugnnError(
+                    f"the column {unread[0]!r} of edges cannot be read as {wanted[unread[0]]!r}; a column of edges can "
+                    f"be {', '.join(CHOICES)}"
+                )
+            chosen[kind] |= expand_kinds(named, own.names, own.origin)
     return chosen

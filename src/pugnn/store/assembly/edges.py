@@ -14,7 +14,7 @@ from pugnn.features.number import long_tail
 from pugnn.graph.adjacency import Cleaning
 from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
 from pugnn.store.arguments import Request
-from pugnn.store.assembly.given import MAX_RELATIONS, Inputs, check_name, stem, too_many
+from pugnn.store.assembly.input_tables import MAX_RELATIONS, Inputs, check_name, stem, too_many
 from pugnn.store.assembly.nodes import KindOfNodes
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges, EdgeTable

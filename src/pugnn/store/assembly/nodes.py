@@ -17,7 +17,7 @@ from pugnn.features.attribute_table import NO_ROWS, AttributeTable
 from pugnn.features.kinds import chosen_kinds
 from pugnn.graph.stored import find_in
 from pugnn.store.arguments import Request
-from pugnn.store.assembly.given import ONE_KIND, Inputs
+from pugnn.store.assembly.input_tables import ONE_KIND, Inputs
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.edge_table import EdgeTable
 from pugnn.store.id_types import INTEGER_TYPES
