@@ -125,7 +125,7 @@ def _attributes(explanation: Explanation) -> Table:
         names = map(shown, (part.name, part.value))
         rows.append((*names, *contributions, score_words(part.score_without)))
     own = explanation.own - sum(part.own for part in parts)
-    around = explanation.around - sum(part.around for part in parts)
+    around = explanation.around + (explanation.place or 0.0) - sum(part.around for part in parts)
     rows.append(("all others", "", *map(signed, (own + around, own, around))))
     columns = numbers(explanation.unit, "own", "around", "score without it")
     return make_table([*texts("attribute", "own value"), *columns], rows)
