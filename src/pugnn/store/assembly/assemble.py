@@ -42,6 +42,9 @@ def assemble(
 ) -> TableGraph:
     """Read what was given, and lists of nodes by role, into a graph whose arrays are kept in a place."""
     if request.recipe is not None and set(request.recipe.kinds) == set(inputs.kinds):
+        known, target = request.recipe.kinds[0], inputs.kinds[0]
+        if target != known:
+            raise PugnnError(f"--target {target}: the model looks for {known!r}. Leave it out, or train another model.")
         inputs = replace(inputs, kinds=request.recipe.kinds)  # in the order that the model knows
     tables, matrices = {**inputs.tables, **lists}, {}
     for kind in inputs.kinds:
