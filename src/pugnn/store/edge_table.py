@@ -104,15 +104,17 @@ class EdgeTable:
     def _end(self, end: int, wanted: Mapping[str, str | None]) -> int:
         """The place of one end, which may have the name of the kind of its nodes where the other end has another."""
         table, kind, option = self.table, self.link.ends[end], ("source", "target")[end]
-        usual = (SOURCE, TARGET)[end]
-        if self.one_kind:
-            more = _TWO_KINDS if self.link.name and not kind else ""
+        usual: tuple[str, ...] = (SOURCE, TARGET)[end]
+        if not kind:
+            more = _TWO_KINDS if self.link.name else ""
             return require_column(table, option, wanted[option], usual, more=more)
-        at = find_column(table, option, wanted[option], (*names_of(kind), *usual), first=True)
-        if at is None:
+        usual = usual if self.one_kind else (*names_of(kind), *usual)
+        at = find_column(table, option, wanted[option], usual, first=not self.one_kind)
+        if at is None:  # no option names it: --target is the kind that is looked for
             raise PugnnError(
-                f"{table.shown} has no column {kind!r}, nor {option!r}; its columns are {shorten(table.names, 20)}. "
-                "Rename the right one."
+                f"{table.shown} has no column for the {option} of its edges, of the kind {kind!r}; its columns are "
+                f"{shorten(table.names, 20)}. Give it one of the names {shorten(usual, 20)}: rename it, or select it "
+                f"as {usual[0]} in SQL."
             )
         return at
 

@@ -148,7 +148,15 @@ TYPED = {"user:bought:item": ORDERS}
         (
             {"user:bought:item": PAYS.rename(columns={"target": "x"})},
             {"target": "user"},
-            "no column 'item', nor 'target'",
+            "no column for the target of its edges, of the kind 'item'; its columns are 'source', 'x', 'weight'. Give "
+            "it one of the names 'item', 'item_id', 'target', 'dst', 'to', 'v', 'target_id', 'to_id': rename it, or "
+            "select it as item in SQL",
+        ),
+        (
+            {"user:knows:user": PAYS.rename(columns={"source": "x"}), "user:bought:item": DEVICE},
+            {"target": "user"},
+            "no column for the source of its edges, of the kind 'user'; its columns are 'x', 'target', 'weight'. Give "
+            "it one of the names 'source', 'src', 'from', 'u', 'source_id', 'from_id': rename it, or select it as source",
         ),
         (PAYS, {"directed": 1}, "directed must be True or False"),
         ({str(at): DEVICE for at in range(MAX_RELATIONS + 1)}, {}, "65 relations or more, and at most 64"),
