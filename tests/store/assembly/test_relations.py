@@ -156,7 +156,8 @@ TYPED = {"user:bought:item": ORDERS}
             {"user:knows:user": PAYS.rename(columns={"source": "x"}), "user:bought:item": DEVICE},
             {"target": "user"},
             "no column for the source of its edges, of the kind 'user'; its columns are 'x', 'target', 'weight'. Give "
-            "it one of the names 'source', 'src', 'from', 'u', 'source_id', 'from_id': rename it, or select it as source",
+            "it one of the names 'source', 'src', 'from', 'u', 'source_id', 'from_id': rename it, or select it as "
+            "source in SQL",
         ),
         (PAYS, {"directed": 1}, "directed must be True or False"),
         ({str(at): DEVICE for at in range(MAX_RELATIONS + 1)}, {}, "65 relations or more, and at most 64"),
