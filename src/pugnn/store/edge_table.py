@@ -136,10 +136,16 @@ class EdgeTable:
             names = None if self.type is None else others.pop(0).combine_chunks().fill_null("").dictionary_encode()
             if names is not None:
                 bad["relation"] = pc.equal(names.dictionary, "").take(names.indices).to_numpy(zero_copy_only=False)
-            weights = None if weight is None else others.pop(0).to_numpy()
-            if weights is not None:
-                bad["weight"] = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
-            table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
+            weights, expected = None, "a positive, finite number"
+            if weight is not None:
+                weights = others.pop(0).to_numpy()
+                bad["weight"] = wrong = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
+                if wrong.any() and MAX_FLOAT < weights[wrong.argmax()] < np.inf:
+                    expected = f"at most {MAX_FLOAT:.1e}; it is too large"
+                if len(weights) > 1 and not rows and np.isnan(weights).all():
+                    words = f"no cell of the column {table.names[weight]!r} is a number"
+                    raise PugnnError(f"{table.shown}: {words}; choose another for --weight")
+            table.reject_cells(bad, weight, f"{expected}. Correct it, or remove the row", first=rows)
             values = numbers_in(table, describing, others, first=rows)
             rows += len(u)
             edges = Edges(u, v, None if weights is None else weights.astype(np.float32))
