@@ -200,6 +200,7 @@ def test_repeated_positives(read):
         ("id\na\nb\nc\n", "positives.csv names all 3 nodes; there is nothing left to find"),
         ("who,why\na,x\n", "positives.csv has no column 'id'; its columns are 'who', 'why'.* --id NAME"),
         ("1,2\n2,3\n", "positives.csv has no column 'id'; its columns are 'column 1', 'column 2'"),
+        ("a,2026-01-31\nb,2026-02-01\n", "no column 'id'.* It seems to have no header: 'a' is the id of a node"),
         ('id\n"two\nlines"\nzoe\n', "positives.csv, row 2: 'two.nlines' is not a node"),
         ("id\n'zoe\n", 'positives.csv, row 2: "\'zoe" is not a node'),
     ],
