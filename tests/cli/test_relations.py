@@ -58,9 +58,12 @@ def test_a_run_with_relations_and_kinds_repeats_and_opens():
 
 
 @pytest.mark.usefixtures("tables")
-def test_predict_asks_for_the_kind_and_the_relations_of_the_training():
+def test_commands_on_a_run_say_which_kind_and_relations_it_has():
     edges = ("--edges", "user:pays:user=pays.csv", "--edges", "user:bought:item=orders.csv")
+    Path("orders.csv").write_text(Path("orders.csv").read_text() + "a1,a8x\n")
     pugnn("fit", *edges, "--target", "user", "--positives", "bad.csv", "--out", "run")
+    with pytest.raises(PugnnError, match="no user has the id 'a8x'; there is one of the kind item, item:a8x, but it"):
+        pugnn("explain", "run", "a8x")
     for options, words in (
         ((*edges, "--target", "item"), "--target item: the model looks for 'user'"),
         (("--edges", "pays=pays.csv", "--edges", edges[3]), "trained with 'user:pays:user', 'user:bought:item'; name"),
