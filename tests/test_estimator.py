@@ -274,6 +274,7 @@ def test_unlabelled_nodes_can_be_named(graph):
     ("bad", "positives", "words"),
     [
         (np.eye(3), [0], "expected a pugnn.Graph, got ndarray"),
+        ({"pays": [("a", "b")]}, [0], "expected a pugnn.Graph, got dict; read tables by name with read_graph"),
         (Graph.from_edges([], [], features=np.zeros((0, 2))), [], "the graph is empty"),
         (Graph.from_edges([], [], features=np.ones((3, 2))), [0], "has no edges"),
         (Graph.from_edges([0], [0], features=np.ones((3, 2))), [0], "has no edges"),

@@ -3,7 +3,9 @@ import pytest
 
 from conftest import random_graph
 from pugnn.checkup import check_up
-from pugnn.checkup.relations import _meetings, check_relations
+from pugnn.checkup.findings import _about_relation
+from pugnn.checkup.relations import RelationCheck, _meetings, check_relations
+from pugnn.checkup.sizes import Reach
 from pugnn.graph import Graph
 from pugnn.graph.layers import layers_of
 from pugnn.task import PUTask
@@ -93,3 +95,11 @@ def test_the_check_up_has_the_relations():
     graph, truth = planted_relations(0, nodes=200, positive=60, inside=0.9)
     found = check_up(PUTask.from_positives(graph, np.flatnonzero(truth)[:25])).relations
     assert [each.name for each in found if each.agrees][:1] == ["signal"]
+
+
+@pytest.mark.parametrize(("p_value", "advised"), [(0.1, False), (0.5, True)])
+def test_a_relation_is_only_advised_against_where_chance_explains_it(p_value, advised):
+    found = RelationCheck("calls", 10, 5, 2, None, p_value)
+    told = _about_relation(found, Reach(2, 8, 0, 1, 0))
+    assert "how many links nodes have along it, which may be a signal" in told.text
+    assert told.remedy.startswith("Leave it out?") == advised

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from pugnn.cli import app
 from pugnn.cli.input_data import open_run, read_input
 from pugnn.cli.options import DataOptions
+from pugnn.errors import PugnnError
 from pugnn.runs.kept_graph import input_states
 
 
@@ -54,3 +55,18 @@ def test_a_run_with_relations_and_kinds_repeats_and_opens():
     pugnn("build", *data[:-2], "--directed", "--model", "run", "--out", "store")
     pugnn("predict", "run", "--store", "store", "--out", "stored.csv")
     assert Path("stored.csv").read_bytes() == Path("again.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("tables")
+def test_commands_on_a_run_say_which_kind_and_relations_it_has():
+    edges = ("--edges", "user:pays:user=pays.csv", "--edges", "user:bought:item=orders.csv")
+    Path("orders.csv").write_text(Path("orders.csv").read_text() + "a1,a8x\n")
+    pugnn("fit", *edges, "--target", "user", "--positives", "bad.csv", "--out", "run")
+    with pytest.raises(PugnnError, match="no user has the id 'a8x'; there is one of the kind item, item:a8x, but it"):
+        pugnn("explain", "run", "a8x")
+    for options, words in (
+        ((*edges, "--target", "item"), "--target item: the model looks for 'user'"),
+        (("--edges", "pays=pays.csv", "--edges", edges[3]), "trained with 'user:pays:user', 'user:bought:item'; name"),
+    ):
+        with pytest.raises(PugnnError, match=words):
+            pugnn("predict", "run", *options)

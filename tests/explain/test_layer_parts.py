@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from dense_views import attribute_rows, matrices, near
-from pugnn import PUNodeClassifier
+from pugnn import PUNodeClassifier, read_graph
 from pugnn.explain import explain
+from pugnn.explain.attribute_columns import PLACE
 from pugnn.explain.exact_parts import view_parts
 from pugnn.explain.layer_parts import layer_parts
 from pugnn.graph.layers import layers_of
@@ -33,7 +35,8 @@ def test_parts_add_up_to_the_log_odds(case):
     for node, parts in parts_of(case):
         assert len(parts.by_node) == graph.num_nodes
         assert parts.total == pytest.approx(expected[node], abs=1e-3)
-        assert parts.base + parts.by_node.sum() == pytest.approx(parts.total, abs=1e-6)
+        place = parts.around[-2]
+        assert parts.base + parts.by_node.sum() + place == pytest.approx(parts.total, abs=1e-6)
         assert parts.base + parts.own.sum() + parts.around.sum() == pytest.approx(parts.total, abs=1e-6)
 
 
@@ -48,7 +51,7 @@ def test_relations_add_up_to_the_total_less_the_base(case):
                 for part, layer in model.on_layers(graph)
                 if part.name == name
             ]
-            assert contribution == pytest.approx(sum(each.by_node.sum() for each in alone), abs=1e-6)
+            assert contribution == pytest.approx(sum(each.total - each.base for each in alone), abs=1e-6)
 
 
 def test_columns_are_attributes_then_the_place_then_closeness(case):
@@ -65,8 +68,8 @@ def test_columns_are_attributes_then_the_place_then_closeness(case):
                 if each.closeness:
                     found[width + 1] += values[-1]
                     values = values[:-1]
-                if part.structural:
-                    found[width] += sum(values)
+                if part.structural:  # one part, which is not told apart
+                    around[width] += sum(values)
                 else:
                     for column, value in enumerate(values):
                         found[column] += value
@@ -81,7 +84,7 @@ def test_both_roles_of_a_node_are_one_node_of_the_graph(case):
     for node, parts in parts_of(case):
         expected = np.zeros(n)
         for part, layer in model.on_layers(graph):
-            by_node = next(view_parts(part, layer, np.array([node]))).by_node
+            by_node = next(view_parts(part, layer, np.array([node]), of_place=bool(part.structural))).by_node
             assert len(by_node) == (2 * n if part.name.startswith("pays") else n)
             for at, contribution in enumerate(by_node):
                 expected[at % n] += contribution
@@ -100,7 +103,8 @@ def without_by_matrices(model, graph, node, gone, columns, *, place=False, close
         total += float(part.by_closeness) * near(layer, known, counted)[node]
         rows = attribute_rows(layer, part.attributes).astype(np.float64)
         mean = rows.mean(axis=0)
-        rows[roles] = mean
+        if not part.structural:  # a place is no attribute
+            rows[roles] = mean
         for column in range(rows.shape[1]) if part.structural and place else [] if part.structural else columns:
             rows[:, column] = mean[column]
         of_views = matrices(layer)
@@ -132,4 +136,18 @@ def test_an_explanation_says_what_each_relation_contributes(case):
     for each in explain(classifier, graph, NODES):
         assert list(each.relations) == list(layers_of(graph))
         assert each.base + sum(each.relations.values()) == pytest.approx(each.total, abs=1e-6)
-        assert each.base + each.own + each.around == pytest.approx(each.total, abs=1e-6)
+        assert each.base + each.own + each.around + each.place == pytest.approx(each.total, abs=1e-6)
+
+
+def test_where_a_node_and_its_neighbours_are_does_not_become_huge_parts_that_cancel():
+    chains = pd.DataFrame({"source": range(400), "target": range(1, 401)})
+    chains = chains[chains.target % 8 > 0]  # whose nodes are nearly in the same place
+    rng = np.random.default_rng(0)
+    random = pd.DataFrame(rng.integers(400, size=(1200, 2)), columns=["source", "target"])
+    data = read_graph({"shares": chains, "pays": random}, positives=list(range(0, 200, 3)))
+    classifier = PUNodeClassifier(progress=False).fit(data)
+    for each in explain(classifier, data, np.arange(0, 400, 7)):
+        assert each.base + each.own + each.around + each.place == pytest.approx(each.total, abs=1e-6)
+        assert max(abs(each.own), abs(each.around), abs(each.place)) < 30
+        assert all(abs(part.contribution) < 30 for part in each.nodes)
+        assert not each.place or f"by its {PLACE}" in " ".join(each.sentences)

@@ -15,7 +15,7 @@ from planted import evidence
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.datasets import load_dataset
 from pugnn.explain import explain
-from pugnn.explain.attribute_columns import CLOSENESS, Columns
+from pugnn.explain.attribute_columns import CLOSENESS, PLACE, Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask, draw_benchmark
@@ -144,7 +144,7 @@ def check_sums(each):
         told = next((sentence for sentence in each.sentences if f" {part.name} (" in sentence), None)
         if told is not None:  # by name, with the value of the node itself only beside what that contributes
             words = told[told.index(f" {part.name} (") + len(part.name) + 3 :].split(")")[0]
-            if part.name != CLOSENESS:
+            if part.name not in (CLOSENESS, PLACE):
                 assert ("its own value" in words) == (abs(part.own) >= 0.005)
                 assert ("around it" in words) == (abs(part.around) >= 0.005)
             numbers = [float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d\d", words)]

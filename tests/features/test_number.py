@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from attribute_tables import cells_of
 from pugnn.errors import PugnnError
-from pugnn.features.number import NumberEncoding
+from pugnn.features.number import AmountEncoding, NumberEncoding
 
 
 def encoded(encoding, cells):
@@ -96,3 +96,12 @@ def test_what_is_no_date_is_an_error(type_name, value):
     encoding = NumberEncoding("x", 0, 0.0, 1.0, True)
     with pytest.raises(PugnnError, match="is not a date"):
         encoding.encode(cells_of([None, value], type_name))
+
+
+@pytest.mark.parametrize("kind", [NumberEncoding, AmountEncoding])
+def test_a_zero_that_was_standardised_is_told_as_zero(kind):
+    cells = cells_of(["0", "1", "4", "12", "700.25"])
+    encoding = kind.learn(cells)
+    ((_, reading),) = encoding.readings()
+    told = [reading(float(value)) for value in encoding.encode(cells)[0][0][:, 0]]
+    assert (told[0], told[-1]) == ("0", "700.25")

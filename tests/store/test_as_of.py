@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.store import build_store, open_store, read_graph
 
 EDGES = "source,target,when\na,b,2026-01-01\nb,c,2026-01-05\nc,d,2026-02-01\nd,e,2026-03-01\n"
@@ -165,7 +165,8 @@ def test_each_table_has_its_column_of_times(time):
 
 
 def test_a_table_without_a_name_for_its_times_is_all_there():
-    data = read_graph(SEVERAL, positives=KNOWN, time={"pays": "paid_at"}, as_of="2026-01-31")
+    with pytest.warns(PugnnWarning, match=r"positives.*when each is known, name it: --time positives=COLUMN"):
+        data = read_graph(SEVERAL, positives=KNOWN, time={"pays": "paid_at"}, as_of="2026-01-31")
     assert data.graph.relations["device"].num_edges == 2
     assert "edges['device']: has no column of times; all of its rows count as there as of 2026-01-31" in data.notes
 

@@ -23,6 +23,10 @@ MIN_RECOMMENDED = 20
 MIN_NEAR_SHARE = 0.02
 
 
+#: Of a relation along which chance alone gives such agreement less often, it is too early to say that it has none.
+UNLIKELY = 0.2
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that was found.
@@ -126,7 +130,10 @@ def _about_relation(found: RelationCheck, reach: Reach) -> Finding:
     text = f"{counted(found.edges, 'edge')}; it reaches {nodes}, and {known}. {often}; {chance}."
     if found.agrees:
         return Finding("relations", "good", f"Known positives agree along {found.name}", text)
-    remedy = "Leave it out? The default method gives it little weight where hidden positives do not confirm it."
+    text += " That is beside how many links nodes have along it, which may be a signal of its own."
+    remedy = "The default method gives it little weight where hidden positives do not confirm it."
+    if found.p_value > UNLIKELY:
+        remedy = f"Leave it out? {remedy}"
     return Finding("relations", "note", f"No agreement beyond chance along {found.name}", text, remedy)
 
 

@@ -13,7 +13,7 @@ import typer
 
 from pugnn import processes
 from pugnn.cli import commands
-from pugnn.cli.faults import end_with_message, kept_output
+from pugnn.cli.faults import INTERRUPTED, end_imports_at_once, end_with_message, kept_output, plain_interrupts
 from pugnn.cli.options import app
 from pugnn.cli.terminal import print_notes
 from pugnn.errors import PugnnError, PugnnWarning
@@ -65,16 +65,19 @@ def main() -> None:
         sys.exit(2)
 
     end_with_message()
+    end_imports_at_once()
     with processes.ending_at_once(), kept_output() as output_failure, warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
-            with processes.joined():
+            with processes.joined(), plain_interrupts():
                 app(prog_name="pugnn")
         except SystemExit as end:
             failure = output_failure()
             if failure is not None and not end.code:
                 fail(f"cannot write to standard output: {failure.strerror}")
             raise
+        except KeyboardInterrupt:  # within a kernel or DuckDB; Typer has seen to all others
+            sys.exit(INTERRUPTED)
         except PugnnError as error:
             fail(str(error))
         except (OSError, MemoryError, RecursionError) as error:  # failures of the machine, not of our code

@@ -1,4 +1,4 @@
-"""What the machine may fail at while a command runs: its output, and files that it has mapped."""
+"""What may end a command while it runs: its output, files that it has mapped, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Any
 
 _CUT_SHORT = (
@@ -31,6 +32,36 @@ def end_with_message() -> None:
     """
     if sys.platform != "win32":
         ctypes.CDLL(None).signal(signal.SIGBUS, _end)
+
+
+#: What a shell reports of a command that was ended by Ctrl-C.
+INTERRUPTED = 128 + signal.SIGINT
+
+
+def end_imports_at_once() -> None:
+    """From now on, Ctrl-C while a module is imported ends the process: some libraries abort if their import fails."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as in the background
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            os._exit(INTERRUPTED)
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def plain_interrupts() -> Iterator[None]:
+    """Raise Ctrl-C as such, also where DuckDB or a compiled kernel has made another error of it."""
+    try:
+        yield
+    except (RuntimeError, SystemError) as error:
+        by_kernel = isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
+        if by_kernel or str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
 
 
 class _Kept(io.FileIO):

@@ -83,9 +83,9 @@ class DataOptions:
         dataset: a named data set, such as cora (`pugnn methods` lists them), or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
         edges: table of edges, one row per link, such as a payment: CSV, TSV, Parquet or JSON lines, also .gz, .zst,
-            .bz2, .xz; 'part-*.csv' for many; or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///,
-            postgresql://. Repeatable: NAME=FILE for each of several relations (pays=pays.csv, device=devices.csv);
-            user:bought:item=FILE if they link different kinds of nodes.
+            .bz2, .xz; 'part-*.csv' for many; or in a database: 'sqlite:///bank.db?select a as source, b as target from
+            pays', duckdb:///, postgresql://. Repeatable: NAME=FILE for each of several relations (pays=pays.csv,
+            device=devices.csv); user:bought:item=FILE if they link different kinds of nodes.
         edge_type: column of a single --edges table that names the relation of each row, such as pays or device.
         directed: keep who pays apart from who is paid: each relation within one kind of nodes becomes two, out and in.
             Without it, edges have no direction.

@@ -12,6 +12,7 @@ import typer
 
 from pugnn import processes
 from pugnn.checkup import check_up
+from pugnn.cli.faults import plain_interrupts
 from pugnn.cli.input_data import open_run
 from pugnn.cli.terminal import make_console, print_json, print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError, counted, shorten
@@ -93,7 +94,7 @@ def train_and_show(
         folder.abandon()
         raise
     try:
-        with part(CHECKING, 1), warnings.catch_warnings():
+        with plain_interrupts(), part(CHECKING, 1), warnings.catch_warnings():
             if not as_json:  # print_run shows it
                 warnings.simplefilter("ignore", DegenerateWarning)
             run = train_into_folder(estimator, data, folder, assessed, before)

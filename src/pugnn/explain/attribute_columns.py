@@ -23,6 +23,12 @@ ORDINARY = "all values close to the mean"
 CLOSENESS = "closeness to known positives"
 
 
+def only_structure(graph: Graph) -> bool:
+    """Whether the features of a graph are made from its structure alone."""
+    structure = None if graph.recipe is None else recipe_from_plain(graph.recipe).structure
+    return structure is not None and graph.num_features == structure.width
+
+
 class Columns:
     """Attributes as a user knows them; each is one or several consecutive columns of features.
 
@@ -54,8 +60,7 @@ class Columns:
 
     def _add_all(self, graph: Graph, width: int) -> None:
         recipe = None if graph.recipe is None else recipe_from_plain(graph.recipe)
-        structure = None if recipe is None else recipe.structure
-        if not graph.num_features or (structure is not None and graph.num_features == structure.width):
+        if not graph.num_features or only_structure(graph):
             self._add(PLACE, say_nothing, width)
             return
         if recipe is None:

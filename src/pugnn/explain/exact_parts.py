@@ -49,9 +49,14 @@ Matrix = NDArray[np.float64]
 BLOCK = 2**18
 
 
-def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
-    """The parts of the log-odds of some nodes, given by position."""
-    explained = _Explained(model, graph)
+def view_parts(
+    model: LinearViews, graph: Graph, nodes: NDArray[np.int64], *, of_place: bool = False
+) -> Iterator[Parts]:
+    """The parts of the log-odds of some nodes, given by position.
+
+    With ``of_place``, features say where nodes are in the graph: they count as one part, which belongs to no node.
+    """
+    explained = _Explained(model, graph, of_place)
     together = at_once(max(graph.num_nodes, model.direction.numel()))
     for start in range(0, len(nodes), together):
         yield from explained.parts(nodes[start : start + together])
@@ -80,7 +85,8 @@ class _Closeness:
 class _Explained:
     """A model on a graph, in double precision: its views, a direction in each of them, the constant, and closeness."""
 
-    def __init__(self, model: LinearViews, graph: Graph) -> None:
+    def __init__(self, model: LinearViews, graph: Graph, of_place: bool) -> None:
+        self.of_place = of_place
         self.closeness = _Closeness(model, graph) if model.by_closeness else None
         self.names, self.constant = tuple(VIEWS)[: len(model.direction)], float(model.constant)
         self.views = views_of(graph, model.attributes, ())
@@ -117,7 +123,7 @@ class _Explained:
         sums = side_by_side.reshape(-1, len(names), len(nodes)).transpose(1, 0, 2)
         by_node = np.zeros((count, len(nodes)))
         scales, at_mean = self._scales(nodes, sums), self.directions @ self.mean
-        for block, rows in self.blocks():
+        for block, rows in self.blocks() if not self.of_place else ():
             along = np.asarray(rows @ self.directions.T) - at_mean
             for q, spread in enumerate(spreads):
                 by_node[block] += scales[q] * spread[block] * along[:, q : q + 1]
@@ -152,7 +158,6 @@ class _Explained:
             by_node: contribution of each node, shape ``(N,)``, to which closeness is added.
         """
         mean, closeness, shares = self.mean, self.closeness, np.zeros(0)
-        closeness_column = len(mean)
         weights = np.array([spread.sum() for spread in spreads])
         difference = dense(self.views.rows[[node]])[0] - mean
         every = zip(scales, spreads, self.directions, strict=True)
@@ -160,6 +165,9 @@ class _Explained:
         all_columns = (scales[:, None] * self.directions * (sums - weights[:, None] * mean)).sum(axis=0)
         base = self.constant + float(scales * weights @ (self.directions @ mean))
         around = all_columns - own
+        if self.of_place:
+            own, around = np.zeros(1), all_columns.sum(keepdims=True)
+        closeness_column = len(own)
         if closeness is not None:
             shares = closeness.shares(walks)
             by_known = closeness.gain(node) * shares
@@ -176,6 +184,8 @@ class _Explained:
                 left = float(shares[(closeness.known == node) | ~gone].sum())
                 total += closeness.base + closeness.gain(node, left)
                 columns = columns[columns < closeness_column]
+            if self.of_place:
+                nodes, columns = NOTHING, np.arange(len(mean) if len(columns) else 0)
             rows = self.views.rows[nodes].T if len(nodes) else None
             for q, before in enumerate(sums):
                 some = spreads[q][nodes]

@@ -195,6 +195,7 @@ class _Explainer:
             around=float(by_others.sum()),
             score_without_own=nodes.score_without(np.array([node])),
             closeness=float(parts.own[-1] + parts.around[-1]) if parts.closeness else None,
+            place=float(parts.around[-1 - parts.closeness]) if parts.place else None,
             relations=dict(parts.relations),
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[

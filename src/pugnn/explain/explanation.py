@@ -43,7 +43,7 @@ class AttributePart:
         contribution: ``own`` and ``around`` together. Above 0 if it speaks for the node; the score without it is then
             lower, and otherwise higher.
         own: by the node's own value.
-        around: by the values of all other nodes.
+        around: by the values of all other nodes; of closeness to known positives and of the place in layers, all of it.
         score_without: the score, computed anew, if the attribute were average for all nodes; with ``gradients``, 0.
         cell: what the node's own row says in the column that the attribute is made of, such as ``city = Bern``.
     """
@@ -78,7 +78,7 @@ class Change:
 class Explanation(Displayed):
     """Why a node has its score: parts that add up to its log-odds.
 
-    ``base``, ``own``, ``around`` and ``rest`` add up to ``total``. All contributions are in ``unit``.
+    ``base``, ``own``, ``around``, ``place`` and ``rest`` add up to ``total``. All contributions are in ``unit``.
 
     Args:
         id: of the node.
@@ -106,7 +106,9 @@ class Explanation(Displayed):
         shown: columns of the node table that were asked for, with its own values.
         closeness: contribution of its closeness to known positives, which is part of ``around``; ``None`` where it does
             not count.
-        relations: what each relation contributes, if the graph has several; together ``own`` and ``around``.
+        place: contribution of its place in the graph, if there are several relations; ``None`` where it does not count,
+            or counts as attributes.
+        relations: what each relation contributes, if the graph has several; together ``own``, ``around`` and ``place``.
         sentences: all of it in words.
     """
 
@@ -132,6 +134,7 @@ class Explanation(Displayed):
     changes: list[Change]
     shown: dict[str, str]
     closeness: float | None = None
+    place: float | None = None
     relations: dict[str, float] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
 

@@ -7,47 +7,51 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.explain.attribute_columns import only_structure
 from pugnn.explain.exact_parts import view_parts
 from pugnn.explain.parts import Parts
 from pugnn.graph import Graph
-from pugnn.views import LayeredViews, LayerPart
+from pugnn.views import LayeredViews
 
 
-def layer_parts(model: LayeredViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
+def layer_parts(layered: LayeredViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position.
 
     Columns are those of the attributes, then one for places in the layers, and one for closeness to known positives,
     each as far as there are any.
+
+    Places are one part: where a node is hardly differs from where its neighbours are, so what its own place and theirs
+    contribute are huge numbers that cancel each other.
     """
-    models, layers = zip(*model.on_layers(graph), strict=True)
+    models, layers = zip(*layered.on_layers(graph), strict=True)
+    names = [part.name for part in models]
+    of_place = [bool(part.structural) or only_structure(graph) for part in models]
+    each_layer = zip(models, layers, of_place, strict=True)
     # Node by node: the parts of all nodes on all layers would take much memory.
-    found = (view_parts(part, layer, nodes) for part, layer in zip(models, layers, strict=True))
+    found = (view_parts(model, layer, nodes, of_place=of) for model, layer, of in each_layer)
     for of_node in zip(*found, strict=True):
-        yield _added_up(graph.num_nodes, models, of_node, float(model.constant))
+        yield _added_up(graph.num_nodes, names, of_place, of_node, float(layered.constant))
 
 
-def _added_up(count: int, models: Sequence[LayerPart], each: Sequence[Parts], constant: float) -> Parts:
+def _added_up(
+    count: int, names: Sequence[str], of_place: Sequence[bool], each: Sequence[Parts], constant: float
+) -> Parts:
     """The parts of a node, one of ``count``, from those that it has on each layer."""
     widths = [len(parts.own) - parts.closeness for parts in each]
-    attributes = max((width for width, model in zip(widths, models, strict=True) if not model.structural), default=0)
-    place, closeness = any(model.structural for model in models), any(parts.closeness for parts in each)
+    attributes = max((width for width, of in zip(widths, of_place, strict=True) if not of), default=0)
+    place, closeness = any(of_place), any(parts.closeness for parts in each)
     own, around = np.zeros((2, attributes + place + closeness))
     by_node = np.zeros(count)
     relations: dict[str, float] = {}
     columns_of = []  # for each layer, what its columns are among those of all
-    for model, parts, width in zip(models, each, widths, strict=True):
-        columns = np.full(width, attributes) if model.structural else np.arange(width)
+    for name, of, parts, width in zip(names, of_place, each, widths, strict=True):
+        columns = np.array([attributes]) if of else np.arange(width)
         columns = np.append(columns, attributes + place) if parts.closeness else columns
-        for sums, values in ((own, parts.own), (around, parts.around)):
-            if model.structural:
-                sums[attributes] += values[:width].sum()
-            else:
-                sums[:attributes] += values[:width]
-            if parts.closeness:
-                sums[-1] += values[-1]
+        own[columns] += parts.own
+        around[columns] += parts.around
         # In a relation with direction every node is there in two roles.
         by_node += parts.by_node.reshape(-1, count).sum(axis=0)
-        relations[model.name] = relations.get(model.name, 0.0) + parts.total - parts.base
+        relations[name] = relations.get(name, 0.0) + parts.total - parts.base
         columns_of.append(columns)
 
     def without(nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:

@@ -46,7 +46,8 @@ class Parts:
         base: what would be left if nothing spoke for or against the node.
         by_node: contribution of each node, its own among them, shape ``(N,)``.
         own: contribution of each of the node's own attributes, shape ``(C,)``; they add up to its own in ``by_node``.
-        around: contribution of each attribute of all other nodes together, shape ``(C,)``.
+        around: contribution of each attribute of all other nodes together, shape ``(C,)``; and that of ``place``, which
+            belongs to no node.
         without: the total, computed anew, if some nodes (positions) and some attributes (columns) were neutral. That is
             average, 0 for ``gradients``, and for a known positive that nothing spreads from it.
         closeness: whether the last column stands for closeness to known positives, which is no attribute.

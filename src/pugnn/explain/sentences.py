@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pugnn.errors import counted, shown
-from pugnn.explain.attribute_columns import CLOSENESS
+from pugnn.explain.attribute_columns import CLOSENESS, PLACE
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
 from pugnn.explain.parts import MAX_PARTS
 
@@ -69,6 +69,8 @@ def _balance(explanation: Explanation) -> str:
         f"{signed(explanation.own)} by its own attributes",
         f"{signed(explanation.around)} by {'other nodes' if explanation.closeness else 'those of other nodes'}",
     ]
+    if explanation.place is not None and abs(explanation.place) >= 0.005:
+        terms.append(f"{signed(explanation.place)} by its {PLACE}")
     if abs(explanation.rest) >= 0.005:
         terms.append(f"{signed(explanation.rest)} that could not be assigned")
     return (
@@ -99,7 +101,7 @@ def _evidence(explanation: Explanation, *, told: bool = True) -> str:
 
 def _speaking(side: str, what: str, parts: Sequence[NodePart | AttributePart]) -> str:
     words = [_node(part) if isinstance(part, NodePart) else _attribute(part) for part in parts[:NAMED]]
-    if any(isinstance(part, AttributePart) and part.name == CLOSENESS for part in parts[:NAMED]):
+    if any(isinstance(part, AttributePart) and part.name in (CLOSENESS, PLACE) for part in parts[:NAMED]):
         what = "What speaks"
     return f"{what} {side} it most: {', '.join(words)}." if words else ""
 
@@ -112,8 +114,8 @@ def _node(part: NodePart) -> str:
 
 def _attribute(part: AttributePart) -> str:
     """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
-    if part.name == CLOSENESS:
-        return f"{CLOSENESS} ({signed(part.contribution)})"
+    if part.name in (CLOSENESS, PLACE):
+        return f"{part.name} ({signed(part.contribution)})"
     own = f"{signed(part.own)} by its own value{f', {shown(part.value)}' if part.value else ''}"
     around = f"{signed(part.around)} around it"
     if abs(part.own) < 0.005:
@@ -161,8 +163,9 @@ def _change(explanation: Explanation, change: Change) -> str:
         condition = f"if {_listed(names)} had {_neutral(explanation)}{known}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
-        others = [name for name in names if name != CLOSENESS]
+        others = [name for name in names if name not in (CLOSENESS, PLACE)]
         conditions = ["no path led from it to a known positive"] if CLOSENESS in names else []
+        conditions += [f"its {PLACE} were average"] if PLACE in names else []
         conditions += [f"{_listed(others)} were {what}"] if others else []
         condition = f"if {' and '.join(conditions)}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"

@@ -17,6 +17,9 @@ NUMBER_IN_TEXT = number_in_text("cell")
 #: The numbers of a column have a long tail if the 99th percentile is so many times the median.
 LONG_TAIL = 10.0
 
+#: Features are rounded by about this share of them.
+PRECISION = 1e-6
+
 
 def days_in_text(cell: str) -> str:
     """SQL for the date in a text as days since 1970, or null.
@@ -58,7 +61,7 @@ class NumberEncoding(Encoding):
 
     def _original(self, value: float) -> str:
         """The number, or date, that was standardised."""
-        number = value * self.deviation + self.mean
+        number = _original(value, self.mean, self.deviation)
         return _day(number) if self.dates else f"{number:.6g}"
 
     def describe_values(self) -> str:  # noqa: D102
@@ -90,7 +93,7 @@ class AmountEncoding(Encoding):
 
     def _original(self, value: float) -> str:
         """The amount whose logarithm was standardised."""
-        number = value * self.deviation + self.mean
+        number = _original(value, self.mean, self.deviation)
         return f"{np.copysign(np.expm1(abs(number)), number):.6g}"
 
     def describe_values(self) -> str:  # noqa: D102
@@ -124,6 +127,12 @@ def _standardised(values: NDArray[np.float64], mean: float, deviation: float) ->
     missing = np.isnan(values)
     standardised = np.where(missing, 0.0, (values - mean) / deviation)
     return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
+
+
+def _original(value: float, mean: float, deviation: float) -> float:
+    """What was standardised: 0 where it differs from that no more than single precision does."""
+    number = value * deviation + mean
+    return number if abs(number) > PRECISION * max(abs(mean), deviation) else 0.0
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:

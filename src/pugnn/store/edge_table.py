@@ -65,6 +65,11 @@ class EdgeTable:
         self.one_kind = link.ends[0] == link.ends[1]
         self.directed = directed and self.one_kind
         self.ends, self.weight, self.type = self._places(wanted)
+        if self.weight is not None and self.weighs_amounts:
+            words = (
+                f"{table.names[self.weight]!r} is their weight, and does not describe the nodes at their ends as well"
+            )
+            self.notes.append(f"{table.shown}: {words}")
         #: What further columns say of the nodes at the ends, by relation and end; one of them for both where they are
         #: not told apart.
         self.sums: dict[tuple[str, int], EdgeSums] = {}
@@ -104,15 +109,17 @@ class EdgeTable:
     def _end(self, end: int, wanted: Mapping[str, str | None]) -> int:
         """The place of one end, which may have the name of the kind of its nodes where the other end has another."""
         table, kind, option = self.table, self.link.ends[end], ("source", "target")[end]
-        usual = (SOURCE, TARGET)[end]
-        if self.one_kind:
-            more = _TWO_KINDS if self.link.name and not kind else ""
+        usual: tuple[str, ...] = (SOURCE, TARGET)[end]
+        if not kind:
+            more = _TWO_KINDS if self.link.name else ""
             return require_column(table, option, wanted[option], usual, more=more)
-        at = find_column(table, option, wanted[option], (*names_of(kind), *usual), first=True)
-        if at is None:
+        usual = usual if self.one_kind else (*names_of(kind), *usual)
+        at = find_column(table, option, wanted[option], usual, first=not self.one_kind)
+        if at is None:  # no option names it: --target is the kind that is looked for
             raise PugnnError(
-                f"{table.shown} has no column {kind!r}, nor {option!r}; its columns are {shorten(table.names, 20)}. "
-                "Rename the right one."
+                f"{table.shown} has no column for the {option} of its edges, of the kind {kind!r}; its columns are "
+                f"{shorten(table.names, 20)}. Give it one of the names {shorten(usual, 20)}: rename it, or select it "
+                f"as {usual[0]} in SQL."
             )
         return at
 
@@ -134,10 +141,16 @@ class EdgeTable:
             names = None if self.type is None else others.pop(0).combine_chunks().fill_null("").dictionary_encode()
             if names is not None:
                 bad["relation"] = pc.equal(names.dictionary, "").take(names.indices).to_numpy(zero_copy_only=False)
-            weights = None if weight is None else others.pop(0).to_numpy()
-            if weights is not None:
-                bad["weight"] = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
-            table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
+            weights, expected = None, "a positive, finite number"
+            if weight is not None:
+                weights = others.pop(0).to_numpy()
+                bad["weight"] = wrong = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
+                if wrong.any() and MAX_FLOAT < weights[wrong.argmax()] < np.inf:
+                    expected = f"at most {MAX_FLOAT:.1e}; it is too large"
+                if len(weights) > 1 and not rows and np.isnan(weights).all():
+                    words = f"no cell of the column {table.names[weight]!r} is a number"
+                    raise PugnnError(f"{table.shown}: {words}; choose another for --weight")
+            table.reject_cells(bad, weight, f"{expected}. Correct it, or remove the row", first=rows)
             values = numbers_in(table, describing, others, first=rows)
             rows += len(u)
             edges = Edges(u, v, None if weights is None else weights.astype(np.float32))

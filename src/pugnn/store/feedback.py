@@ -162,7 +162,7 @@ def _read_verdicts(
     """What a table with a column of verdicts says; rows without one are not checked yet."""
     audits = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)") if AUDIT in table.names else []
     complaint = complain({name for (name,) in audits if name})
-    column = id_column(table, wanted, nodes.column)
+    column = id_column(table, wanted, nodes)
     at = find_column(table, "label", None, VERDICT, first=True)
     if at is None or at == column:
         raise PugnnError(

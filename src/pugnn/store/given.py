@@ -48,6 +48,7 @@ def read_given(given: Any, recipe: AnyRecipe | Mapping[str, Any] | None = None) 
         matrix = sp.coo_array(sound_matrix(given, "the adjacency matrix"))
         return Graph.from_scipy(matrix, weighted=bool((np.asarray(matrix.data) != 1).any())), ()
     hint = "give its graph, " if hasattr(given, "graph") else ""
+    hint = "read tables by name with read_graph(mapping), " if isinstance(given, Mapping) else hint
     raise PugnnError(
         f"expected a pugnn.Graph, got {type(given).__name__}; {hint}make one with Graph.from_edges, or {_FORMS}"
     )

@@ -77,7 +77,7 @@ def read_node_list(
     ``wanted`` has the user's names of the columns ``id`` and ``label``. Ids that are not in the graph are an error, or
     else added to ``absent``.
     """
-    column = id_column(table, wanted["id"], nodes.column)
+    column = id_column(table, wanted["id"], nodes)
     if table.bare:
         _reject_vector(table, what)
     label = label_column(table, column, wanted["label"], what)
@@ -203,15 +203,18 @@ class ListedRows:
         return f" is not a node of the graph{name}; {hint}. Correct it, or remove the row."
 
 
-def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
+def id_column(table: Table, wanted: str | None, nodes: ListableNodes) -> int:
     """The place of the column of ids: the one that the user named, or that of the node table, or a usual one."""
     if not table.header:
         return 0 if len(table.names) == 1 else require_column(table, "id", None, ID)
-    for name in (wanted, usual):
+    for name in (wanted, nodes.column):
         if name is not None and places_of(name, table.names):
             return require_column(table, "id", name, ())
-    find = require_column if len(table.names) > 1 else find_column
-    return find(table, "id", None, ID, first=True) or 0
+    if len(table.names) == 1:
+        return find_column(table, "id", None, ID, first=True) or 0
+    ids = np.flatnonzero(nodes.ids.find(text_column(list(table.names))) >= 0)
+    more = f" It seems to have no header: {table.names[ids[0]]!r} is the id of a node." if len(ids) else ""
+    return require_column(table, "id", None, ID, first=True, more=more)
 
 
 def _reject_vector(table: Table, what: str) -> None:

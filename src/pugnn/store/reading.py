@@ -52,8 +52,8 @@ def read_graph(
 
     Args:
         edges: columns ``source`` and ``target``, and ``weight`` if there are weights; also a list of pairs, or a
-            NetworkX graph, which brings its node attributes; the keys of a multigraph, if they are text, name its
-            relations. PyG's ``HeteroData`` has several kinds of nodes; ids are positions within each kind.
+            NetworkX graph, whose attributes of edges and nodes are columns; the keys of a multigraph, if they are text,
+            name its relations. PyG's ``HeteroData`` has several kinds of nodes; ids are positions within each kind.
         nodes: a column ``id`` and attributes, which become features. Without attributes, features are made from the
             structure.
         attributes: further attributes: a table of ``id``, ``attribute`` and ``value``, or a matrix of scipy's or

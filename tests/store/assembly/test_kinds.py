@@ -208,3 +208,23 @@ def test_one_kind_by_name_is_no_kind():
     assert not named.relations
     assert not named.kinds
     assert_same(read_graph({"knows": KNOWS}, USERS).graph, named)
+
+
+def test_kinds_that_have_most_ids_in_common_may_be_one():
+    calls = pd.DataFrame({"source": ["p1", "p2", "p3"], "target": ["p2", "p3", "p4"]})
+    works = pd.DataFrame({"person": ["p1", "p2"], "company": ["c1", "c2"]})
+
+    def notes(name, calls=calls):
+        return [
+            note
+            for note in read_graph({name: calls, "person:works:company": works}, target="person").notes
+            if "also ids" in note
+        ]
+
+    (note,) = notes("person:calls:persn")
+    words = "2 of 3 ids of 'persn' are also ids of 'person'; they are different nodes. Is one of the kinds misspelt"
+    assert note.startswith(words)
+    assert not notes("person:calls:person")
+    numbers = pd.DataFrame({"source": [1, 2, 3], "target": [1, 2, 3]})
+    assert notes("person:calls:persn", numbers)
+    assert not notes("person:bought:item", numbers)  # both are counted from 1

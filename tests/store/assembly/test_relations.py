@@ -6,6 +6,7 @@ import pytest
 from pugnn import build_store, open_store, read_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 from pugnn.store.assembly.input_tables import MAX_RELATIONS, named_table, tables_of
 from store.messy import messy_tables, write_tables
 
@@ -147,7 +148,16 @@ TYPED = {"user:bought:item": ORDERS}
         (
             {"user:bought:item": PAYS.rename(columns={"target": "x"})},
             {"target": "user"},
-            "no column 'item', nor 'target'",
+            "no column for the target of its edges, of the kind 'item'; its columns are 'source', 'x', 'weight'. Give "
+            "it one of the names 'item', 'item_id', 'target', 'dst', 'to', 'v', 'target_id', 'to_id': rename it, or "
+            "select it as item in SQL",
+        ),
+        (
+            {"user:knows:user": PAYS.rename(columns={"source": "x"}), "user:bought:item": DEVICE},
+            {"target": "user"},
+            "no column for the source of its edges, of the kind 'user'; its columns are 'x', 'target', 'weight'. Give "
+            "it one of the names 'source', 'src', 'from', 'u', 'source_id', 'from_id': rename it, or select it as "
+            "source in SQL",
         ),
         (PAYS, {"directed": 1}, "directed must be True or False"),
         ({str(at): DEVICE for at in range(MAX_RELATIONS + 1)}, {}, "65 relations or more, and at most 64"),
@@ -179,3 +189,25 @@ def test_a_relation_of_self_loops_alone():
     assert data.graph.relations["self"].num_edges == 0
     with pytest.raises(PugnnError, match="contains only self loops"):
         read_graph({"one": loops, "self": loops})
+
+
+def test_attributes_of_networkx_edges_are_columns_as_in_a_table():
+    rows = [("a", "b", 3.0, "2026-01-01"), ("b", "c", None, "2026-01-02"), ("a", "c", 5.5, "2026-01-03")]
+    names = ("source", "target", "duration", "started")
+    table = dict(zip(names, zip(*rows, strict=True), strict=True))
+    given = nx.DiGraph()
+    for source, target, *values in rows:
+        there = {name: value for name, value in zip(names[2:], values, strict=True) if value is not None}
+        given.add_edge(source, target, **there)
+    same, graph = read_graph(table, directed=True), read_graph(given, directed=True)
+    assert graph.graph.feature_names == same.graph.feature_names
+    np.testing.assert_array_equal(dense(graph.graph.features), dense(same.graph.features))
+    assert read_graph(given, time="started", as_of="2026-01-02").graph.num_edges == 2
+    given["b"]["c"]["duration"] = 1.0
+    assert read_graph(given, weight="duration").graph.weights.tolist() == [3.0, 5.5, 3.0, 1.0, 5.5, 1.0]
+
+
+def test_attributes_of_networkx_edges_that_are_called_like_their_ends():
+    data = read_graph(nx.Graph([("a", "b", {"From": 1.5}), ("b", "c", {"From": 2.5})]))
+    assert data.graph.ids.tolist() == ["a", "b", "c"]
+    assert any("From (attribute)" in name for name in data.graph.feature_names)

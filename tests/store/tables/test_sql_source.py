@@ -5,8 +5,9 @@ import os
 import pytest
 
 from pugnn.errors import PugnnError
+from pugnn.store.tables.column_names import SOURCE, TARGET
 from pugnn.store.tables.input_files import matching
-from pugnn.store.tables.sql_source import sql_source
+from pugnn.store.tables.sql_source import _EXAMPLE, sql_source
 
 QUERY = "select a, b from pays"
 
@@ -102,3 +103,8 @@ def test_files_whose_change_is_a_change_of_the_table(tmp_path, kind, log):
     (tmp_path / log).write_bytes(b"what is not in the database yet")
     assert matching(f"{name}?pays") == [f"{tmp_path}/bank.db", f"{tmp_path}/{log}"]
     assert matching("postgresql://host/main?pays") == []
+
+
+def test_the_example_names_columns_that_edges_may_have():
+    ends = [name.split(" as ")[1].split()[0] for name in _EXAMPLE.split(",")]
+    assert (ends[0] in SOURCE, ends[1] in TARGET) == (True, True)

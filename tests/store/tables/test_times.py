@@ -106,7 +106,15 @@ def test_times_in_memory(column, zoned, tmp_path):
         (("2026-01-31", "2026-02-30"), "row 3: .* '2026-02-30' is not a date"),
         (
             ("2026-01-31T12:00Z", "2026-01-31", "2026-01-31T12:00"),
-            "row 4: the time '2026-01-31T12:00' has no time zone",
+            "row 4: the time '2026-01-31T12:00' has no time zone, but the other one has one",
+        ),
+        (
+            ("2026-01-31T11:00", "2026-01-31T12:00", "2026-01-31T12:00Z"),
+            "row 4: the time '2026-01-31T12:00Z' has a time zone, but 2 others have none",
+        ),
+        (
+            ("31.01.2026", "01.02.2026"),
+            "edges.csv: times in the column 'when', such as '31.01.2026', are not dates such as 2026-01-31",
         ),
     ],
 )

@@ -82,6 +82,11 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
         wanted = ids[int((found < 0).argmax())]
         if wanted.partition(":")[0] in graph.kinds:
             raise PugnnError(f"{wanted!r} has no score: only nodes of the kind {next(iter(graph.kinds))} have")
+        others = set(graph.ids[graph.num_targets :].tolist())
+        for kind in graph.kinds:
+            if f"{kind}:{wanted}" in others:
+                words = f"there is one of the kind {kind}, {kind}:{wanted}"
+                raise PugnnError(f"no {next(iter(graph.kinds))} has the id {wanted!r}; {words}, but it has no score")
         near = similar(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
         raise PugnnError(f"there is no node {wanted!r} in the graph{did_you_mean(near)}")
     return found.astype("int64")
@@ -125,7 +130,7 @@ def _attributes(explanation: Explanation) -> Table:
         names = map(shown, (part.name, part.value))
         rows.append((*names, *contributions, score_words(part.score_without)))
     own = explanation.own - sum(part.own for part in parts)
-    around = explanation.around - sum(part.around for part in parts)
+    around = explanation.around + (explanation.place or 0.0) - sum(part.around for part in parts)
     rows.append(("all others", "", *map(signed, (own + around, own, around))))
     columns = numbers(explanation.unit, "own", "around", "score without it")
     return make_table([*texts("attribute", "own value"), *columns], rows)

@@ -13,7 +13,7 @@ from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, command, option, options_of
 from pugnn.cli.terminal import print_json, print_notes, print_snapshot
-from pugnn.errors import PugnnError, quoted
+from pugnn.errors import PugnnError, quoted, shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,8 @@ def predict(
         for name in names
         if trained_with.get(name) is not None and getattr(data, name) is None
     }
+    if data.edges and trained_with.get("edges"):
+        _require_relations(data.edges, option_value(run, "edges", trained_with["edges"], hints["edges"]))
     found = read_input(replace(data, **named), known=False, recipe=estimator.recipe_)
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
@@ -99,6 +101,15 @@ def predict(
     typer.echo(f"{result['nodes']:,} nodes scored, {result['positive']:,} decided positive: {out}")
     if changes is not None:
         print_snapshot(changes)
+
+
+def _require_relations(given: list[str], trained: list[str]) -> None:
+    """Raise, before tables are read, if they are not called as in a training with several kinds of nodes."""
+    from pugnn.store.assembly.input_tables import named_tables
+
+    here, then = ([name for name, _ in named_tables(edges)] for edges in (given, trained))
+    if any(":" in name for name in then) and set(here) != set(then):
+        raise PugnnError(f"the model was trained with {shorten(then, 20)}; name them so: --edges {then[0]}=FILE")
 
 
 def _known_nodes(found: InputData, remembered: dict[str, NDArray[np.int64]], model: Path) -> PUTask | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.faults import plain_interrupts
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import METHOD, OUTPUT, SETTINGS, DataOptions, command, flag, option, options_of
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json
@@ -84,7 +85,8 @@ def sweep(
     plan = Sweep(name, space, found.task.digest().hexdigest(), seed)
     _require_own(out, plan.name)
     try:
-        done = run_sweep(plan, partial(_judge, source, seed), out, workers, trials=trials)
+        with plain_interrupts():
+            done = run_sweep(plan, partial(_judge, source, seed), out, workers, trials=trials)
     except KeyboardInterrupt:
         typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise

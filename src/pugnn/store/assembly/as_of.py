@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, percent, quoted, shorten
+from pugnn.errors import PugnnError, PugnnWarning, percent, quoted, shorten
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.input_tables import Inputs
 from pugnn.store.ids import IdTable
@@ -61,9 +62,12 @@ class Clock:
         for role, table in tables.items():
             if role not in self._times and role.startswith(("edges", "attributes", "positives")):
                 lacking = repr(columns[role]) if role in columns else "of times"
-                self.notes.append(
-                    f"{table.shown}: has no column {lacking}; all of its rows count as there as of {moment}"
-                )
+                words = f"{table.shown}: has no column {lacking}; all of its rows count as there as of {moment}"
+                if role == "positives" and self._then is None:  # otherwise that is an error
+                    words += ". If another column says since when each is known, name it: --time positives=COLUMN"
+                    warnings.warn(words, PugnnWarning, stacklevel=2)
+                else:
+                    self.notes.append(words)
 
     def tables(self) -> dict[str, Table]:
         """The tables as of the moment, those with a column of times without later rows."""

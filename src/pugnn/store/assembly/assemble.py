@@ -22,6 +22,7 @@ from pugnn.store.assembly.edges import merge_relations, read_edges
 from pugnn.store.assembly.end_attributes import edge_attributes
 from pugnn.store.assembly.input_tables import ONE_KIND, Inputs, Link
 from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
+from pugnn.store.assembly.odd_ids import notes_on_spelling
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import Later, TableGraph
 from pugnn.store.edge_columns import CHOICES
@@ -42,6 +43,9 @@ def assemble(
 ) -> TableGraph:
     """Read what was given, and lists of nodes by role, into a graph whose arrays are kept in a place."""
     if request.recipe is not None and set(request.recipe.kinds) == set(inputs.kinds):
+        known, target = request.recipe.kinds[0], inputs.kinds[0]
+        if target != known:
+            raise PugnnError(f"--target {target}: the model looks for {known!r}. Leave it out, or train another model.")
         inputs = replace(inputs, kinds=request.recipe.kinds)  # in the order that the model knows
     tables, matrices = {**inputs.tables, **lists}, {}
     for kind in inputs.kinds:
@@ -79,6 +83,7 @@ def _assemble(
     relations = read_edges(edge_tables, kinds, request, inputs, place)
     notes += [note for kind in kinds.values() if kind.nodes is not None for note in kind.nodes.notes]
     node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
+    notes_on_ids += [note for kind in kinds.values() for note in notes_on_spelling(kind.ids, kind.name)]
     nodes, sizes = kinds[target].nodes, {name: len(kind.ids) for name, kind in kinds.items() if len(kinds) > 1}
     usual = nodes.name if nodes is not None else target or None
     listable = ListableNodes(kinds[target].ids, node_ids, usual)

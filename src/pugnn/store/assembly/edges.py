@@ -16,6 +16,7 @@ from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.input_tables import MAX_RELATIONS, Inputs, check_name, stem, too_many
 from pugnn.store.assembly.nodes import KindOfNodes
+from pugnn.store.assembly.odd_ids import notes_on_missing
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges, EdgeTable
 from pugnn.store.stored_arrays import relation_prefix
@@ -61,7 +62,9 @@ def read_edges(
     names = sorted(found) if tables[0].type is not None else list(found)  # whatever the order of rows
     relations = [ReadRelation(name or _name_of(inputs), table_of[name], found[name]) for name in names]
     for table in tables:
-        _require_common_ids([each.edges for each in relations if each.table is table], table, kinds)
+        mine = [each.edges for each in relations if each.table is table]
+        _require_common_ids(mine, table, kinds)
+        table.notes += notes_on_missing(table, mine, {kind: kinds[kind].ids for kind in table.link.ends})
     order = {name.removesuffix(OUT): at for at, name in enumerate(_known_to_model(request))}
     return sorted(relations, key=lambda each: order.get(each.name, len(order)))
 

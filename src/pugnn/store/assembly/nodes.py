@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, quoted
+from pugnn.errors import PugnnError, counted, quoted, similar
 from pugnn.features.attribute_table import NO_ROWS, AttributeTable
 from pugnn.features.kinds import chosen_kinds
 from pugnn.graph.stored import find_in
@@ -20,12 +21,17 @@ from pugnn.store.arguments import Request
 from pugnn.store.assembly.input_tables import ONE_KIND, Inputs
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.edge_table import EdgeTable
-from pugnn.store.id_types import INTEGER_TYPES
+from pugnn.store.id_types import INTEGER_TYPES, integers_in_text
 from pugnn.store.ids import Ids, IdTable
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes
 from pugnn.store.tables.column_names import places_of
 from pugnn.store.tables.table import Table
+
+#: So many ids of a kind are looked for among those of another one.
+MAX_COMPARED = 1000
+#: Names that are as similar as this may be the same one, misspelt.
+ALIKE = 0.75
 
 
 @dataclass(eq=False)
@@ -124,9 +130,28 @@ def keep_ids(
             )
         texts.append(named)
     names = ", ".join(f"{kind.name}:ID" for kind in others)
-    return place.keep_ids(Ids(pa.concat_arrays(texts)), (), 0)[0], [
-        f"ids are text: those of {first.name} as they are, others as {names}"
-    ]
+    named_so = f"ids are text: those of {first.name} as they are, others as {names}"
+    return place.keep_ids(Ids(pa.concat_arrays(texts)), (), 0)[0], [named_so, *_notes_on_shared_ids(kinds.values())]
+
+
+def _notes_on_shared_ids(kinds: Iterable[KindOfNodes]) -> list[str]:
+    """Kinds that have most of their ids in common, and so may be one; numbers, from 1 on, say nothing."""
+    notes = []
+    for pair in combinations(kinds, 2):
+        less, more = pair if len(pair[0].ids) < len(pair[1].ids) else pair[::-1]
+        ids, others = less.ids.arrow, more.ids.arrow
+        some = ids.take(pa.array(np.linspace(0, len(ids) - 1, MAX_COMPARED, dtype=np.int64)))  # all is slow
+        numbers = not integers_in_text(some).null_count
+        if numbers and not similar(less.name, [more.name], cutoff=ALIKE):
+            continue
+        if 2 * np.count_nonzero(find_in(others, some) >= 0) < len(some):
+            continue
+        common = f"{np.count_nonzero(find_in(others, ids) >= 0):,} of {counted(len(ids), 'id')}"
+        notes.append(
+            f"{common} of {less.name!r} are also ids of {more.name!r}; they are different nodes. Is one of the kinds "
+            "misspelt, or are columns swapped?"
+        )
+    return notes
 
 
 def notes_on_nodes(kinds: Mapping[str, KindOfNodes], degrees: NDArray[np.int64], shown: str) -> list[str]:

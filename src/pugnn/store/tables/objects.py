@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
+from pugnn.store.tables.column_names import SOURCE, TARGET, normal
 
 #: Types of objects that DuckDB knows; a column of one of them keeps it.
 _KNOWN = {str, bool, int, float, datetime.date, datetime.datetime, uuid.UUID, decimal.Decimal}
@@ -81,21 +82,28 @@ def networkx_tables(given: Any, edge_type: str | None) -> tuple[MemoryTable, Mem
     """
     listed = list(given.edges(data=True))
     edges: dict[str, Any] = {"source": [u for u, _, _ in listed], "target": [v for _, v, _ in listed]}
-    if any("weight" in data for _, _, data in listed):
-        edges["weight"] = [data.get("weight", 1.0) for _, _, data in listed]
-    if edge_type is not None:
-        edges["edge_type"] = [data.get(edge_type) for _, _, data in listed]
-        if listed and not any(edge_type in data for _, _, data in listed):
-            raise PugnnError(f"no edge of the NetworkX graph has the attribute {edge_type!r} (--edge-type)")
-    elif given.is_multigraph() and listed and all(isinstance(key, str) for *_, key in given.edges(keys=True)):
-        edges["edge_type"] = [key for *_, key in given.edges(keys=True)]
-    nodes: dict[str, Any] = {"id": list(given.nodes)}
-    for name in dict.fromkeys(name for _, data in given.nodes(data=True) for name in data):
-        values = [data.get(name) for _, data in given.nodes(data=True)]
+    if edge_type is not None and listed and not any(edge_type in data for _, _, data in listed):
+        raise PugnnError(f"no edge of the NetworkX graph has the attribute {edge_type!r} (--edge-type)")
+    if edge_type is None and given.is_multigraph() and listed:
+        keys = [key for *_, key in given.edges(keys=True)]
+        if all(isinstance(key, str) for key in keys):
+            edge_type = "edge_type"
+            edges[edge_type] = keys
+    edges |= _attributes([data for *_, data in listed], (*SOURCE, *TARGET, *edges))
+    if "weight" in edges:
+        edges["weight"] = [data.get("weight", 1.0) for *_, data in listed]
+    nodes = {"id": list(given.nodes), **_attributes([data for _, data in given.nodes(data=True)], ["id"])}
+    return _from_columns(edges, "edges"), _from_columns(nodes, "nodes"), edge_type
+
+
+def _attributes(rows: list[dict[Any, Any]], taken: Iterable[str]) -> dict[str, Any]:
+    """Columns of the attributes of nodes or edges, empty where one has none; other columns have the ``taken`` names."""
+    found = {}
+    for name in dict.fromkeys(name for data in rows for name in data):
+        values = [data.get(name) for data in rows]
         values = [list(value) if isinstance(value, tuple) else value for value in values]  # a vector; ids stay tuples
-        nodes[str(name) if str(name) != "id" else "id (attribute)"] = values
-    column = "edge_type" if "edge_type" in edges else None
-    return _from_columns(edges, "edges"), _from_columns(nodes, "nodes"), column
+        found[f"{name} (attribute)" if normal(str(name)) in taken else str(name)] = values
+    return found
 
 
 def _from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:

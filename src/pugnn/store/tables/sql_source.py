@@ -1,4 +1,4 @@
-"""Names of tables in databases: ``sqlite:///bank.db?select a, b from pays``."""
+"""Names of tables in databases: ``sqlite:///bank.db?pays``, or with a query in place of the table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pugnn.errors import PugnnError, printable, shown
 
-_EXAMPLE = "select a, b from pays"
+_EXAMPLE = "select a as source, b as target from pays"
 
 #: How files of databases begin, where that says what they are, and the files beside them with what is not yet in them.
 _MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
@@ -65,7 +65,7 @@ class SqlSource:
 
 
 def sql_source(name: str) -> SqlSource | None:
-    """What a name such as ``sqlite:///bank.db?select a, b from pays`` says; ``None`` if it names no database."""
+    """What a name such as ``sqlite:///bank.db?pays`` says; ``None`` if it names no database."""
     found = re.match(r"(sqlite|duckdb|postgres(?:ql)?)://(.*)", name, re.DOTALL)
     if found is None:
         return None

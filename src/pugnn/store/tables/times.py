@@ -92,12 +92,15 @@ class Times:
         if not rows:
             raise PugnnError(f"{table.shown} has no rows")
         if lacking:
-            raise _complaint(table, at, int(_rows_where(table, bad)[0]), number=number)
+            row = int(_rows_where(table, bad)[0])
+            raise _complaint(table, at, row, number=number, every=lacking == rows > 1)
         if with_zone and without:
-            row = int(_rows_where(table, f"{clock} AND NOT {zoned}")[0])
+            odd, has, have = (zoned, "a", "none") if with_zone < without else (f"NOT {zoned}", "no", "one")
+            row, usual = int(_rows_where(table, f"{clock} AND {odd}")[0]), max(with_zone, without)
+            others = "the other one has" if usual == 1 else f"{usual:,} others have"
             raise PugnnError(
-                f"{table.locate(row)}: the time {quoted(table.cell(row, at))} has no time zone, but {with_zone:,} "
-                "others have one. Write all of them in UTC, or all without."
+                f"{table.locate(row)}: the time {quoted(table.cell(row, at))} has {has} time zone, but {others} "
+                f"{have}. Write all of them in UTC, or all without."
             )
         zone = None if days == rows else bool(with_zone)
         return cls(table, table.names[at], sql, rows, (first, last), zone, number)
@@ -146,10 +149,15 @@ def _time_sql(table: Table, at: int) -> tuple[str, str, str, bool]:
     return time, f"NOT contains({text}, ':')", zoned, False
 
 
-def _complaint(table: Table, at: int, row: int, *, number: bool) -> PugnnError:
+def _complaint(table: Table, at: int, row: int, *, number: bool, every: bool) -> PugnnError:
     cell, where = table.cell(row, at), f"{table.locate(row)}: the time ({table.names[at]})"
     if cell is None or not str(cell).strip(WHITE_SPACE):
         return PugnnError(f"{where} is empty. Fill it in, or remove the row.")
+    if every:
+        return PugnnError(
+            f"{table.shown}: times in the column {table.names[at]!r}, such as {quoted(cell)}, are not dates {EXAMPLE}. "
+            "Convert them, or name another column."
+        )
     expected = "a whole number, as the first one is" if number else f"a date {EXAMPLE}"
     return PugnnError(f"{where} {quoted(cell)} is not {expected}. Correct it, or remove the row.")
 
