@@ -37,7 +37,9 @@ def test_later_edges_and_positives_do_not_exist(read, moment):
 
 def test_a_date_includes_its_day(read):
     edges = "source,target,when\na,b,2026-01-01T09:00\nb,c,2026-01-05T23:59:59\nc,d,2026-01-06T00:00\n"
-    assert read(edges, as_of="2026-01-05").graph.num_edges == 2
+    data = read(edges, as_of="2026-01-05")
+    assert data.graph.num_edges == 2
+    assert "edges.csv: 1 of 3 rows is later than 2026-01-05; it does not exist as of then" in data.notes
     assert read(edges, as_of="2026-01-05T10:00").graph.num_edges == 1
 
 

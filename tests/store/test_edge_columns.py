@@ -175,7 +175,7 @@ def test_amounts_as_weights_are_logarithms_and_capped():
     expected = [np.log1p(min(amount, cap)) for amount in amounts]
     np.testing.assert_allclose([data.graph.to_scipy()[i, i + 1] for i in range(size)], expected, rtol=1e-5)
     own, capped = data.notes[:2]
-    assert own == "edges: 'amount' is their weight, and does not describe the nodes at their ends as well"
+    assert own == "edges: 'amount' is the weight, and so does not describe the nodes at both ends"
     assert capped.startswith("edges: weights are log(1 + amount), with amount capped at ")
     named = read_graph({"source": edges["source"], "target": edges["target"], "weight": amounts})
     np.testing.assert_allclose(named.graph.to_scipy()[0, 1], amounts[0], rtol=1e-6)

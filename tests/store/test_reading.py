@@ -105,7 +105,10 @@ def test_columns_by_name(read):
     )
     assert data.graph.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 2.5], [0, 2.5, 0]]
     assert data.known.nonzero()[0].tolist() == [1]
-    assert data.notes == ("edges.csv: column 'weight' not used: the same value in all rows",)
+    assert data.notes == (
+        "edges.csv: 'amount' is the weight, and so does not describe the nodes at both ends",
+        "edges.csv: column 'weight' not used: the same value in all rows",
+    )
 
 
 def test_cleaning_is_noted(read):

@@ -48,7 +48,7 @@ def evaluate_over_time(
         left_out = [name for name in (*FEEDBACK, "truth") if options.get(name)]
         if left_out:
             words = " and ".join(f"--{name}" for name in left_out)
-            notes.append(f"{words} of {run} are not used: nothing says when they were known")
+            notes.append(f"without {words} of {run}: nothing says when its nodes were known")
     options |= {name: value for name, value in asdict(data).items() if value not in (None, [], False)}
     if not options.get("edges") or not options.get("positives"):
         raise PugnnError("specify what to read: --edges FILE --positives FILE --time COLUMN, or a run folder")

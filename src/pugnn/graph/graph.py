@@ -179,7 +179,8 @@ class Graph(Displayed):
         return found
 
     def _facts(self) -> list[str]:
-        nodes = [counted(size, kind) for kind, size in self.kinds.items()] or [f"{self.num_nodes:,} nodes"]
+        of_kinds = [f"{counted(size, 'node')} of the kind {kind}" for kind, size in self.kinds.items()]
+        nodes = of_kinds or [f"{self.num_nodes:,} nodes"]
         relations = [f"{len(self.relations):,} relations"] if self.relations else []
         return [*nodes, f"{self.num_edges:,} edges", *relations, f"{self.num_features:,} features"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.graph.adjacency import Adjacency, Cleaning, symmetric_csr
 from pugnn.graph.arrays import MAX_NODES, require_adjacency, require_num_nodes
 
@@ -18,8 +18,8 @@ from pugnn.graph.arrays import MAX_NODES, require_adjacency, require_num_nodes
 OUT, IN = " out", " in"
 
 
-@dataclass(frozen=True, eq=False)
-class Relation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Relation(Displayed):
     """One kind of edge: the neighbours of every node along it, as positions in the graph.
 
     Args:
@@ -40,6 +40,17 @@ class Relation:
     def num_edges(self) -> int:
         """Number of edges; those of a direction are counted once."""
         return len(self.indices) if self.reverse else len(self.indices) // 2
+
+    def _facts(self) -> list[str]:
+        ends = [" to ".join(self.ends)] if any(self.ends) else []
+        return [counted(self.num_edges, "edge"), *ends]
+
+
+class Relations(dict[str, Relation]):
+    """Relations by name; an unknown name is answered with those that there are."""
+
+    def __missing__(self, name: str) -> Relation:
+        raise KeyError(f"there is no relation {name!r}; there are {shorten(self, 20)}")
 
 
 def require_relations(

@@ -66,10 +66,8 @@ class EdgeTable:
         self.directed = directed and self.one_kind
         self.ends, self.weight, self.type = self._places(wanted)
         if self.weight is not None and self.weighs_amounts:
-            words = (
-                f"{table.names[self.weight]!r} is their weight, and does not describe the nodes at their ends as well"
-            )
-            self.notes.append(f"{table.shown}: {words}")
+            name = table.names[self.weight]
+            self.notes.append(f"{table.shown}: {name!r} is the weight, and so does not describe the nodes at both ends")
         #: What further columns say of the nodes at the ends, by relation and end; one of them for both where they are
         #: not told apart.
         self.sums: dict[tuple[str, int], EdgeSums] = {}

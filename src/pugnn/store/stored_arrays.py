@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, shown
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.graph.arrays import Features, reject_infinite, sound_matrix
 from pugnn.graph.digests import array_header
-from pugnn.graph.relations import Relation
+from pugnn.graph.relations import Relation, Relations
 from pugnn.graph.stored import TextIds
 
 #: Bytes before the numbers in a file. numpy leaves room in them for a longer shape.
@@ -157,7 +157,7 @@ def described(relations: Mapping[str, Relation]) -> list[dict[str, Any]]:
 
 def relations_in(arrays: Mapping[str, NDArray[Any]], entries: Sequence[Mapping[str, Any]]) -> dict[str, Relation]:
     """The relations among the arrays of a store, of which the manifest says this."""
-    found = {}
+    found = Relations()
     for at, entry in enumerate(entries):
         parts = [arrays[f"{relation_prefix(at)}{part}"] for part in ("indptr", "indices")]
         one, other = map(str, entry["ends"])

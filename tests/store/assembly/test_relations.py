@@ -211,3 +211,20 @@ def test_attributes_of_networkx_edges_that_are_called_like_their_ends():
     data = read_graph(nx.Graph([("a", "b", {"From": 1.5}), ("b", "c", {"From": 2.5})]))
     assert data.graph.ids.tolist() == ["a", "b", "c"]
     assert any("From (attribute)" in name for name in data.graph.feature_names)
+
+
+def test_relations_show_what_they_are_and_which_there_are():
+    graph = read_graph({"pays": PAYS, "device": DEVICE}, directed=True).graph
+    assert repr(graph.relations["pays out"]) == "Relation(3 edges)"
+    with pytest.raises(
+        KeyError, match="no relation 'pays'; there are 'pays out', 'pays in', 'device out', 'device in'"
+    ):
+        graph.relations["pays"]
+    kinds = read_graph({"user:owns:company": DEVICE}, target="user").graph
+    assert repr(kinds).startswith("Graph(2 nodes of the kind user, 2 nodes of the kind company, 2 edges")
+
+
+def test_a_list_of_tables_is_answered_in_a_line():
+    with pytest.raises(PugnnError, match="a list of tables is no edges; give a mapping of names to them") as error:
+        read_graph([PAYS, DEVICE])
+    assert "\n" not in str(error.value)

@@ -129,8 +129,10 @@ class Clock:
             if role.startswith("edges"):
                 self.notes.append(f"{table.shown}: no row is later than {moment}; the last is of {times.shown(last)}")
             return table
-        later = f"{times.rows_after(moment.last):,} of {times.rows:,} rows"
-        self.notes.append(f"{table.shown}: {later} are later than {moment}; they do not exist as of then")
+        count = times.rows_after(moment.last)
+        are, do = ("is", "it does") if count == 1 else ("are", "they do")
+        later = f"{count:,} of {times.rows:,} rows {are} later than {moment}"
+        self.notes.append(f"{table.shown}: {later}; {do} not exist as of then")
         return cut(times, moment)
 
     def _reject_mixed(self) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, quoted, shorten
 from pugnn.features.number import long_tail
 from pugnn.graph.adjacency import Cleaning
-from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
+from pugnn.graph.relations import IN, OUT, Relation, Relations, summed_cleaning
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.input_tables import MAX_RELATIONS, Inputs, check_name, stem, too_many
 from pugnn.store.assembly.nodes import KindOfNodes
@@ -96,7 +96,7 @@ def merge_relations(
     between = [each.name for each in read if not each.table.one_kind] if request.directed else []
     words = "the direction of relations between two kinds of nodes is given by the kinds"
     notes = [f"{words}: {shorten(between)}"] if between else []
-    relations: dict[str, Relation] = {}
+    relations = Relations()
     kept: list[tuple[ReadRelation, Cleaning]] = []
     for each in read if len(read) > 1 or read[0].table.directed else ():
         new, cleaning = _merge_one(each, total, len(relations), place)

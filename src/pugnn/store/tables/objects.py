@@ -164,6 +164,8 @@ def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
     values = list(given)
     if len(ids) == 1:
         return {ids[0]: given if isinstance(given, np.ndarray) else values}
+    if any(map(is_frame, values)):
+        raise PugnnError(f"a list of tables is no {role}; give a mapping of names to them: {{'pays': pays, …}}")
     widths = {len(value) if isinstance(value, tuple | list) else 0 for value in values}
     if widths == {2} or widths == {3}:
         return dict(zip([*ids, "weight"], zip(*values, strict=True), strict=False))
