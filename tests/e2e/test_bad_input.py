@@ -171,8 +171,16 @@ ACCEPTED = {
     "a newline in an id": (everywhere("n5", "two\nlines"), [], {"two\nlines"}),
     "an id of a million characters": (everywhere("n5", LONG), [], {LONG}),
     "an id that reads like markup": (everywhere("n5", "[red]"), [], {"[red]"}),
-    "leading zeros": (both(everywhere("n5", "007"), everywhere("n6", "7")), [], {"007", "7"}),
-    "ids that differ by case": (both(everywhere("n5", "Anna"), everywhere("n6", "anna")), [], {"Anna", "anna"}),
+    "leading zeros": (
+        both(everywhere("n5", "007"), everywhere("n6", "7")),
+        ["leading zeros", "'007' and '7'"],
+        {"007", "7"},
+    ),
+    "ids that differ by case": (
+        both(everywhere("n5", "Anna"), everywhere("n6", "anna")),
+        ["only in case", "'Anna'"],
+        {"Anna", "anna"},
+    ),
     "letters of other scripts": (everywhere("n5", "Zürich 東京"), [], {"Zürich 東京"}),
     "a missing number": (add_column(ATTRIBUTES, "age", ["", "NA", *map(str, range(10))]), [], set()),
     "a number that is NaN": (add_column(ATTRIBUTES, "age", ["nan", *map(str, range(11))]), [], set()),
