@@ -6,15 +6,19 @@ READY := $(VENV)/.ready
 # Beside the source, or elsewhere where that is read-only.
 export COVERAGE_FILE ?= $(shell test -w . && echo .coverage || mktemp -u)
 
-.PHONY: demo page test coverage test-elsewhere test-data test-slow lint format docs results studies benchmarks cora clean clean-kernels
+.PHONY: demo page test test-browser coverage test-elsewhere test-data test-slow lint format docs results studies benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
 
 test: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not network"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not network and not browser"
 
-# The same, with the lines that no test reaches; it takes a third longer.
+# The pages in headless Chromium, where there is one.
+test-browser: $(READY)
+	$(BIN)/pytest -n 2 --dist worksteal -m "browser and not slow"
+
+# Both, with the lines that no test reaches.
 coverage: $(READY)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not network" --cov --cov-report=term
 

@@ -2,14 +2,24 @@
 
 import sys
 import warnings
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
+import typer.main
 from typer.testing import CliRunner
 
 from e2e.own_tables import FIT, write_tables
 from pugnn.cli import app, main
 from pugnn.errors import PugnnWarning
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _commands_made_once():
+    """A process has one command line; to make it anew for each call would take a tenth of the time of all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

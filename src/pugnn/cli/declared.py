@@ -45,6 +45,7 @@ def training_settings() -> Any:
     return names["TrainingSettings"]
 
 
+@cache
 def backbones() -> list[str]:
     """Names of all backbones, also of other packages."""
     own = {_registered(node) for node in _statements("models")}

@@ -25,7 +25,7 @@ TALL, TALL_ROOMS = (320.0, 430.0), (15.0, 8.0)
 GRAVITY, MAX_SCALE = 3.0, 1.4
 
 #: Steps of the layout.
-ROUNDS = 500
+ROUNDS = 300
 
 
 def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
@@ -101,41 +101,47 @@ def layout(
     starts from a spiral, so the same graph always gives the same picture. ``lines`` are pairs of linked nodes, ``size``
     is that of the box, and ``rooms`` are the radii kept free around the nodes.
     """
-    count = len(rooms)
-    box = np.array(size)
+    count, (width, height) = len(rooms), size
     turn = np.arange(count) * np.pi * (3 - 5**0.5)
-    places = np.sqrt((np.arange(count) + 0.5) / count)[:, None] * np.c_[np.cos(turn), np.sin(turn)] * box / 2
-    ends = np.array(lines, dtype=np.int64).reshape(-1, 2)
-    ideal = 0.75 * (box.prod() / count) ** 0.5
-    for heat in np.linspace(box.max() / 10, 1.0, ROUNDS):
+    spiral = np.sqrt((np.arange(count) + 0.5) / count) * np.exp(1j * turn)
+    places = spiral.real * width / 2 + 1j * spiral.imag * height / 2  # complex numbers: one array for both coordinates
+    linked = np.zeros((count, count))
+    for one, other in lines:
+        linked[one, other] = linked[other, one] = 1
+    ideal, shorter = 0.75 * (width * height / count) ** 0.5, min(size)
+    for heat in np.linspace(max(size) / 10, 1.0, ROUNDS):
         apart, far = _differences(places)
-        force = (apart * (ideal / far)[..., None] ** 2).sum(axis=1)
-        pull = places[ends[:, 1]] - places[ends[:, 0]]
-        pull *= np.linalg.norm(pull, axis=1, keepdims=True) / ideal
-        np.add.at(force, ends[:, 0], pull)
-        np.subtract.at(force, ends[:, 1], pull)
-        force -= GRAVITY * places * box.min() / box  # stronger in the shorter direction
-        length = np.linalg.norm(force, axis=1, keepdims=True)
-        places += force * np.minimum(1.0, heat / np.maximum(length, 1e-9))
-    low, high = places.min(axis=0), places.max(axis=0)
-    scale = np.minimum(box / np.maximum(high - low, 1.0), MAX_SCALE)
-    inside = _spread((places - (low + high) / 2) * scale + box / 2, box, rooms)
-    return [(round(x, 4), round(y, 4)) for x, y in (inside / box).tolist()]
+        force = (apart * ((ideal / far) ** 2 - linked * far / ideal)).sum(axis=1)
+        force -= GRAVITY * shorter * (places.real / width + 1j * places.imag / height)  # stronger where it is shorter
+        places += force * np.minimum(1.0, heat / np.maximum(np.abs(force), 1e-9))
+    across, down = _fitted(places.real, width), _fitted(places.imag, height)
+    places = _spread(across + 1j * down, size, rooms)
+    return [(round(place.real / width, 4), round(place.imag / height, 4)) for place in places.tolist()]
 
 
-def _spread(places: NDArray[np.float64], box: NDArray[np.float64], rooms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fitted(values: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+    """One coordinate of all nodes, centred and scaled so that it nearly fills its side of the box."""
+    low, high = values.min(), values.max()
+    return (values - (low + high) / 2) * min(length / max(high - low, 1.0), MAX_SCALE) + length / 2
+
+
+def _spread(
+    places: NDArray[np.complex128], size: tuple[float, float], rooms: NDArray[np.float64]
+) -> NDArray[np.complex128]:
     """Push nodes apart until each has its room, inside the box."""
     needed = rooms[:, None] + rooms[None, :]
     for _ in range(100):
         apart, far = _differences(places)
-        short = np.maximum(needed - far, 0.0)
-        places = np.clip(places + (apart / far[..., None] * short[..., None] / 2).sum(axis=1), 0.0, box)
+        if (far >= needed).all():
+            break
+        places = places + (apart / far * np.maximum(needed - far, 0.0) / 2).sum(axis=1)
+        places = np.clip(places.real, 0.0, size[0]) + 1j * np.clip(places.imag, 0.0, size[1])
     return places
 
 
-def _differences(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Differences and distances of all pairs; a node is infinitely far from itself."""
-    apart = places[:, None, :] - places[None, :, :]
-    far = np.linalg.norm(apart, axis=2)
-    np.fill_diagonal(far, np.inf)
-    return apart, np.maximum(far, 1e-3)
+def _differences(places: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.float64]]:
+    """Differences and distances of all pairs; a node is very far from itself."""
+    apart = places[:, None] - places[None, :]
+    far = np.maximum(np.abs(apart), 1e-3)
+    np.fill_diagonal(far, 1e9)
+    return apart, far
