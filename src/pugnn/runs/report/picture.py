@@ -121,7 +121,7 @@ def layout(
 
 def _fitted(values: NDArray[np.float64], length: float) -> NDArray[np.float64]:
     """One coordinate of all nodes, centred and scaled so that it nearly fills its side of the box."""
-    low, high = values.min(), values.max()
+    low, high = float(values.min()), float(values.max())
     return (values - (low + high) / 2) * min(length / max(high - low, 1.0), MAX_SCALE) + length / 2
 
 
