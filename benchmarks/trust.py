@@ -29,8 +29,8 @@ from joblib import Parallel, delayed, parallel_config
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up
 from pugnn.errors import PugnnWarning
-from pugnn.evidence.hidden_positives import KnownNodes
-from pugnn.methods.ranking.logistic import rank_once
+from pugnn.evidence.hidden_positives import FoldedTask
+from pugnn.methods.ranking.logistic import rank_task
 from pugnn.metrics import f1, precision_at, roc_auc
 from pugnn.task import PUTask, draw_labels
 from pugnn_paper.cells import named_dataset
@@ -96,7 +96,7 @@ def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int, e
     if how == "natural" and draw < estimates:
         from pugnn.priors import PRIORS  # each process fills its own
 
-        evidence = rank_once(KnownNodes.of(task, draw)).hidden
+        evidence = rank_task(FoldedTask.of(task, draw)).hidden
         found["estimates"] = {name: PRIORS[name](evidence) for name in PRIORS}
     return found
 

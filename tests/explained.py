@@ -9,15 +9,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pugnn.graph import Graph
 from pugnn.task import PUTask
-from pugnn.views import VIEWS, Attributes, LinearViews
+from pugnn.views import VIEWS, Attributes, LinearModel
 
 
-def random_model(graph: Graph, *, views: int = len(VIEWS), seed: int = 0) -> LinearViews:
+def random_model(graph: Graph, *, views: int = len(VIEWS), seed: int = 0) -> LinearModel:
     """A model with random weights that reads a graph's attributes; all views have closeness beside them."""
     rng, attributes = np.random.default_rng(seed), Attributes.of(graph)
     direction = rng.normal(size=(views, attributes.rows(graph).shape[1]))
     known, others = np.split(np.arange(graph.num_nodes), [min(2, graph.num_nodes - 1)])
-    return LinearViews.ranking(PUTask(graph, known, others), attributes, direction, 0.3, float(views > 1))
+    return LinearModel.ranking(PUTask(graph, known, others), attributes, direction, 0.3, float(views > 1))
 
 
 def words(nodes: int, columns: int, seed: int, each: int = 4) -> sp.csr_array:

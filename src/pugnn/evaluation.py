@@ -13,13 +13,13 @@ from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence.audit import Audit
 from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, ranks_among
+from pugnn.evidence.hidden_positives import FOLDS, FoldedTask, RankedPositives, ranks_among
 from pugnn.evidence.over_time import OverTime, over_time
 from pugnn.evidence.paired import AuditedPositives, PairedVerdict, best_against_rest
 from pugnn.fitting import learnable_task
 from pugnn.graph.arrays import listed
 from pugnn.methods import Method
-from pugnn.methods.ranking.logistic import prior_of
+from pugnn.methods.ranking.logistic import estimate_prior
 from pugnn.parameters import require_fitted
 from pugnn.store import TableGraph
 from pugnn.store.given import given_task
@@ -43,7 +43,7 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
         progress: show a line on standard error.
     """
     require_hidable(task)
-    known = KnownNodes.of(task, estimator.seed)
+    known = FoldedTask.of(task, estimator.seed)
     turns, folds = known.turns, known.folds
     log_odds = np.empty((task.graph.num_targets, turns))
     with part(0, 1), status_line() as line, warnings.catch_warnings():
@@ -84,7 +84,7 @@ def evaluate(
     method, settings = estimator.check_parameters()
     prior, wanted = estimator.settled_prior_, getattr(method, "prior", None)
     if prior is None:  # as the default method would estimate it
-        prior = prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
+        prior = estimate_prior("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
     # The folds go by the same prior: it is estimated once, from all of them.
     if isinstance(wanted, str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]

@@ -17,7 +17,7 @@ from pugnn.errors import DegenerateWarning, PugnnError, require_whole, shorten
 from pugnn.evidence import Audit, Estimate, Reason
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
-from pugnn.methods.ranking.by_layer import relation_weights
+from pugnn.methods.ranking.layer_ranking import relation_weights
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.priors import PRIORS
 from pugnn.store import read_feedback

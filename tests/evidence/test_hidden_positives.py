@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 
 from dense_views import side_by_side
-from pugnn.evidence.hidden_positives import KnownNodes, advantage, deal_folds, ranks_among
+from pugnn.evidence.hidden_positives import FoldedTask, advantage, deal_folds, ranks_among
 from pugnn.graph import Graph
 from pugnn.task import PUTask
-from pugnn.views import Attributes, NodeViews
+from pugnn.views import Attributes, ViewMatrix
 
 RNG = np.random.default_rng(0)
 WORDS = (RNG.random((14, 5)) < 0.4).astype(np.float32)
 GRAPH = Graph.from_edges(*RNG.integers(0, 14, (2, 25)), num_nodes=14, features=WORDS)
 
 
-def known_nodes(labelled, folds, *, negative=(), confirmed=(), unlabelled=None) -> KnownNodes:
+def known_nodes(labelled, folds, *, negative=(), confirmed=(), unlabelled=None) -> FoldedTask:
     rest = np.setdiff1d(np.arange(14), [*labelled, *negative]) if unlabelled is None else unlabelled
     task = PUTask(GRAPH, np.array(labelled), np.array(rest))
     task = replace(task, negative=np.array(negative, np.int64), confirmed=np.array(confirmed, np.int64))
-    return KnownNodes(task, np.array(folds))
+    return FoldedTask(task, np.array(folds))
 
 
 def test_folds_are_of_one_size_and_seeded():
@@ -61,7 +61,7 @@ def test_contrasts_are_differences_of_means_without_the_hidden_fold():
     negative = [5, 7, 8, 10, 11]
     known = known_nodes([1, 4, 6], [0, 1, 1], negative=negative)
     rows, share = side_by_side(GRAPH), 0.5 * 5 / (5 + 10)
-    contrasts = known.contrasts(NodeViews(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
+    contrasts = known.contrasts(ViewMatrix(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
     for column, seen in enumerate([[1, 4, 6], [4, 6], [1]]):
         mean = sum(rows[node] for node in seen) / len(seen)
         rest = (1 - share) * sum(rows) / 14 + share * sum(rows[node] for node in negative) / 5

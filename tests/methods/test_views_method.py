@@ -10,7 +10,7 @@ from conftest import random_graph
 from dense_views import dense_view, side_by_side
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
-from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph import Graph
 from pugnn.graph.derived import forget_derived
 from pugnn.losses import Sets
@@ -20,7 +20,7 @@ from pugnn.methods.ranking.logistic import Ranking
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
-from pugnn.views import Attributes, NodeViews, closeness
+from pugnn.views import Attributes, ViewMatrix, closeness
 
 RNG = np.random.default_rng(0)
 
@@ -168,7 +168,7 @@ def test_the_shares_of_views_are_covariances_with_the_score():
     rows = side_by_side(graph).reshape(graph.num_nodes, 5, -1)
     parts = np.einsum("nvf,vf->vn", rows, classifier.model_.direction.double().numpy())
     links = float(classifier.model_.by_closeness) * closeness(
-        graph, KnownNodes.of(PUTask.from_positives(graph, LABELLED), 0).seeds()[:, :1]
+        graph, FoldedTask.of(PUTask.from_positives(graph, LABELLED), 0).seeds()[:, :1]
     )
     parts = np.vstack([parts, links.T])[:, free]
     total = parts.sum(axis=0)
@@ -287,10 +287,10 @@ def test_hidden_positives_can_overrule_training(monkeypatch):
 def test_a_hidden_positive_teaches_nothing(monkeypatch):
     graph, _ = HOMOPHILOUS
     task = PUTask.from_positives(graph, LABELLED)
-    known = KnownNodes.of(task, 0)
+    known = FoldedTask.of(task, 0)
     hidden = task.labelled[known.folds == 0]
-    without = KnownNodes.of(PUTask(graph, np.setdiff1d(LABELLED, hidden), task.unlabelled), 0)
-    views = NodeViews(graph, Attributes.of(graph))
+    without = FoldedTask.of(PUTask(graph, np.setdiff1d(LABELLED, hidden), task.unlabelled), 0)
+    views = ViewMatrix(graph, Attributes.of(graph))
     monkeypatch.setattr(views, "_kept", None)  # no sample
     settings = TrainingSettings(**{**Views().training, "epochs": 20, "weight_decay": 0.0})
     start = RNG.normal(size=(*views.shape[1:], 6)).astype(np.float32)
@@ -307,7 +307,7 @@ def ranked(direction: np.ndarray) -> Ranking:
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):
-    monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
+    monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
     graph, positive = two_groups(homophily=0.9, signal=0.05, size=600)
     labelled = np.arange(0, 200, 8)
     free = np.setdiff1d(np.arange(600), labelled)
@@ -331,8 +331,8 @@ def test_bad_settings_are_named():
 
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):
-    counted = Mock(side_effect=NodeViews)
-    monkeypatch.setattr("pugnn.views.node_views.NodeViews", counted)
+    counted = Mock(side_effect=ViewMatrix)
+    monkeypatch.setattr("pugnn.views.view_matrix.ViewMatrix", counted)
     graph, _ = two_groups(homophily=0.9, signal=0.05)
     fitted = fit(graph, LABELLED, epochs=2)
     fitted.predict_proba()

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
-from pugnn.views import Attributes, NodeViews, comparable_rows
-from pugnn.views.linear_views import EQUAL
+from pugnn.views import Attributes, ViewMatrix, comparable_rows
+from pugnn.views.linear_model import EQUAL
 
 #: Known positives are hidden in this many turns, or one by one if there are fewer.
 FOLDS = 5
@@ -71,14 +71,14 @@ class RankedPositives:
 
 
 @dataclass(frozen=True)
-class KnownNodes:
+class FoldedTask:
     """Known positives with the fold of each, known negatives, and the unlabelled nodes."""
 
     task: PUTask
     folds: NDArray[np.int64]
 
     @classmethod
-    def of(cls, task: PUTask, seed: int) -> KnownNodes:
+    def of(cls, task: PUTask, seed: int) -> FoldedTask:
         """Those of a task."""
         return cls(task, deal_folds(len(task.labelled), derive_seed(seed)))
 
@@ -129,7 +129,7 @@ class KnownNodes:
         positive = (np.arange(len(special)) < len(task.labelled)).astype(np.float64)[:, None]
         return special, np.repeat(positive, self.turns + 1, axis=1), np.concatenate(counts).astype(np.float64)
 
-    def contrasts(self, views: NodeViews) -> NDArray[np.float32]:
+    def contrasts(self, views: ViewMatrix) -> NDArray[np.float32]:
         r""":math:`\mu_L - \mu`, mean row of the known positives less that of all targets, as columns of :meth:`seen`.
 
         Known negatives move :math:`\mu` towards their own mean :math:`\mu_N`, by :attr:`negative_share`.

@@ -1,4 +1,4 @@
-r"""The parts of scores that are exact sums: of :class:`~pugnn.views.LinearViews` and of label propagation.
+r"""The parts of scores that are exact sums: of :class:`~pugnn.views.LinearModel` and of label propagation.
 
 The log-odds of a node v are linear in its row, and in each view its row is a weighted sum of the attributes of nodes,
 divided by a length:
@@ -39,9 +39,9 @@ from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.smoothing import smoother_of
 from pugnn.models import Propagation, inputs_on
-from pugnn.views import FAR, ROUNDING, VIEWS, LinearViews, relative_walks, views_of
+from pugnn.views import FAR, ROUNDING, VIEWS, LinearModel, relative_walks, views_of
 from pugnn.views.attributes import inverse_lengths
-from pugnn.views.node_views import EXACT
+from pugnn.views.view_matrix import EXACT
 
 Matrix = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ BLOCK = 2**18
 
 
 def view_parts(
-    model: LinearViews, graph: Graph, nodes: NDArray[np.int64], *, of_place: bool = False
+    model: LinearModel, graph: Graph, nodes: NDArray[np.int64], *, of_place: bool = False
 ) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position.
 
@@ -65,7 +65,7 @@ def view_parts(
 class _Closeness:
     """What closeness contributes: its weight, the known positives, and how close to them all nodes are, p / p̄."""
 
-    def __init__(self, model: LinearViews, graph: Graph) -> None:
+    def __init__(self, model: LinearModel, graph: Graph) -> None:
         self.weight, self.known = float(model.by_closeness), model.known_in(graph)
         self.relative = relative_walks(graph, model.seeds(graph))[:, 0]
         far = np.log(FAR) - np.log(self.relative + np.float32(FAR)).mean(dtype=np.float64)
@@ -85,7 +85,7 @@ class _Closeness:
 class _Explained:
     """A model on a graph, in double precision: its views, a direction in each of them, the constant, and closeness."""
 
-    def __init__(self, model: LinearViews, graph: Graph, of_place: bool) -> None:
+    def __init__(self, model: LinearModel, graph: Graph, of_place: bool) -> None:
         self.of_place = of_place
         self.closeness = _Closeness(model, graph) if model.by_closeness else None
         self.names, self.constant = tuple(VIEWS)[: len(model.direction)], float(model.constant)

@@ -27,7 +27,7 @@ from pugnn.store import TableGraph
 from pugnn.store.given import as_graph
 from pugnn.task import PUTask
 from pugnn.training import scores_of
-from pugnn.views import LayeredViews, LinearViews
+from pugnn.views import LayeredModel, LinearModel
 from pugnn.waiting import advance
 
 #: Finds that are explained after a training at most, whether that is exact and fast, or not.
@@ -48,8 +48,8 @@ MAX_PATHS = 3
 KNOWN: dict[int, Known] = {1: "positive", -1: "negative"}
 #: Models whose scores are sums; gradients explain all others.
 EXACT: dict[type, Callable[..., Iterator[Parts]]] = {
-    LinearViews: view_parts,
-    LayeredViews: layer_parts,
+    LinearModel: view_parts,
+    LayeredModel: layer_parts,
     Propagation: propagation_parts,
 }
 

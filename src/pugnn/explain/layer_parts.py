@@ -11,10 +11,10 @@ from pugnn.explain.attribute_columns import only_structure
 from pugnn.explain.exact_parts import view_parts
 from pugnn.explain.parts import Parts
 from pugnn.graph import Graph
-from pugnn.views import LayeredViews
+from pugnn.views import LayeredModel
 
 
-def layer_parts(layered: LayeredViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
+def layer_parts(layered: LayeredModel, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position.
 
     Columns are those of the attributes, then one for places in the layers, and one for closeness to known positives,

@@ -14,7 +14,7 @@ from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Backbone, Propagation
 from pugnn.training.planning import forecast_batches, forecast_whole, scores_whole, width_of
-from pugnn.views import VIEWS, LayeredViews, LinearViews
+from pugnn.views import VIEWS, LayeredModel, LinearModel
 
 #: How the parts were found: exactly, or by integrated gradients, which leave a small rest.
 How = Literal["exact", "gradients"]
@@ -113,10 +113,10 @@ def at_once(numbers: int) -> int:
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
     nodes = graph.num_nodes
-    if isinstance(model, LayeredViews):  # which holds the weights of all nodes in all views of each layer at once
+    if isinstance(model, LayeredModel):  # which holds the weights of all nodes in all views of each layer at once
         held = (len(VIEWS) + 1) * 8 * count * nodes
         return sum(held + explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
-    if isinstance(model, LinearViews | Propagation):
+    if isinstance(model, LinearModel | Propagation):
         together = min(max(count, 1), at_once(nodes))
         entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0
         # Weights in all views, what smoothing needs beside them, and contributions in double precision.

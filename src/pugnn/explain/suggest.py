@@ -17,7 +17,7 @@ from pugnn.models import Backbone
 from pugnn.store.given import as_task
 from pugnn.task import PUTask
 from pugnn.training.scoring import ABOVE_ALL_SCORES
-from pugnn.views import Attributes, LinearViews, comparable_rows
+from pugnn.views import Attributes, LinearModel, comparable_rows
 
 Rows = NDArray[np.float32]
 Goal = Literal["precision", "discovery", "learning"]
@@ -55,7 +55,7 @@ class Suggestion:
 def node_rows(model: Backbone, graph: Graph) -> Rows:
     """A row of numbers for every node, similar for similar nodes (:func:`pugnn.views.comparable_rows`)."""
     graph = layers_of(graph)[ALL]  # which the method has made views of
-    return comparable_rows(graph, model.attributes if isinstance(model, LinearViews) else Attributes.of(graph))
+    return comparable_rows(graph, model.attributes if isinstance(model, LinearModel) else Attributes.of(graph))
 
 
 def suggest(

@@ -85,7 +85,7 @@ class Sets:
         r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives in a loss.
 
         (Their share in what rankings compare known positives with is another one:
-        :attr:`pugnn.evidence.hidden_positives.KnownNodes.negative_share`.)
+        :attr:`pugnn.evidence.hidden_positives.FoldedTask.negative_share`.)
 
         One counts half as much as a known positive, and all of them half as much as all known positives. Users check
         nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among

@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, require_choice, require_type
 from pugnn.evidence.bands import HiddenRanks
 from pugnn.evidence.degenerate import Reason
 from pugnn.losses import Sets
-from pugnn.methods.ranking.logistic import prior_of
+from pugnn.methods.ranking.logistic import estimate_prior
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
@@ -98,7 +98,7 @@ class Method(ABC):
         low, high = prior_bounds(wanted)
         if low == high:
             return self, Prior.given(low)
-        settled = prior_of(wanted, task, settings, progress=progress)
+        settled = estimate_prior(wanted, task, settings, progress=progress)
         return replace(self, prior=settled.value), settled  # type: ignore[call-arg]
 
     @property

@@ -1,7 +1,7 @@
 r"""The default method on a graph with several relations: one model for each layer, weighed by hidden positives.
 
-On each layer (:mod:`pugnn.methods.ranking.by_layer`) the method ranks as on any graph, which gives scores :math:`s_g`
-of standard deviation 1. Their sum
+On each layer (:mod:`pugnn.methods.ranking.layer_ranking`) the method ranks as on any graph, which gives scores
+:math:`s_g` of standard deviation 1. Their sum
 
 .. math:: s = \sum_g e^{-2 z_g} s_g
 
@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 
 from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
-from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph import Graph
 from pugnn.graph.derived import forget_derived
 from pugnn.graph.layers import has_attributes, layers_of
 from pugnn.memory import available_memory
 from pugnn.methods.base import FittedMethod
-from pugnn.methods.ranking.by_layer import layer_shares, layer_views, on_layer
+from pugnn.methods.ranking.layer_ranking import layer_shares, layer_views, on_layer
 from pugnn.methods.ranking.logistic import rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings
-from pugnn.views import SLOPE, Attributes, LayeredViews, LayerPart, count_above
+from pugnn.views import SLOPE, Attributes, LayeredModel, LayerModel, count_above
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
@@ -42,15 +42,15 @@ LAYERS_KEPT = 4
 
 
 def _fit_layer(
-    method: Views, name: str, layer: Graph, known: KnownNodes, settings: TrainingSettings, *, progress: bool
-) -> tuple[FittedViews, list[LayerPart]]:
+    method: Views, name: str, layer: Graph, known: FoldedTask, settings: TrainingSettings, *, progress: bool
+) -> tuple[FittedViews, list[LayerModel]]:
     """The default method on one layer, and the parts of its model."""
     views = layer_views(layer, attributes=has_attributes(known.task.graph))
     here, alone = on_layer(known, layer), RunOptions(progress=progress)  # no checkpoint: it is short
     found = method.fit_views(lambda: (views, rank(views, here)), here, settings, alone)
     directions = views.split(found.direction[:, :, None])
     parts = [
-        LayerPart.of(name, own, Attributes.of(own.graph), direction[:, :, 0])
+        LayerModel.of(name, own, Attributes.of(own.graph), direction[:, :, 0])
         for (own, _), direction in zip(views.parts, directions, strict=True)
     ]
     parts[0].by_closeness = torch.tensor(found.by_closeness, dtype=torch.float64)
@@ -62,10 +62,10 @@ def _fit_layer(
 
 def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: RunOptions) -> FittedMethod:
     """Fit the default method on every layer, and add up."""
-    known, layers = KnownNodes.of(task, settings.seed), layers_of(task.graph)
+    known, layers = FoldedTask.of(task, settings.seed), layers_of(task.graph)
     count, progress = task.graph.num_nodes, run.get("progress", False)
     fits: dict[str, FittedViews] = {}
-    parts: dict[str, list[LayerPart]] = {}
+    parts: dict[str, list[LayerModel]] = {}
     for number, (name, layer) in enumerate(layers.items()):
         with part(number / len(layers), (number + 1) / len(layers)):
             fits[name], parts[name] = _fit_layer(method, name, layer, known, settings, progress=progress)
@@ -87,15 +87,19 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
 
 
 def _summed(
-    task: PUTask, parts: dict[str, list[LayerPart]], shares: dict[str, float], scores: NDArray[np.float32], prior: float
-) -> LayeredViews:
-    """The model that adds up the parts, scaled as :meth:`pugnn.views.LinearViews.ranking` scales one."""
+    task: PUTask,
+    parts: dict[str, list[LayerModel]],
+    shares: dict[str, float],
+    scores: NDArray[np.float32],
+    prior: float,
+) -> LayeredModel:
+    """The model that adds up the parts, scaled as :meth:`pugnn.views.LinearModel.ranking` scales one."""
     spread = float(scores[task.unlabelled].std(dtype=np.float64)) or 1.0
     for name, own in parts.items():
         for each in own:
             each.direction *= shares[name] * SLOPE / spread
             each.by_closeness *= shares[name] * SLOPE / spread
-    model = LayeredViews([each for own in parts.values() for each in own])
+    model = LayeredModel([each for own in parts.values() for each in own])
     model.know(task.graph, task.labelled)
     # The parts would give the same again, but for rounding, after smoothing every layer again.
     model.scored_last = task.graph, task.labelled.tobytes(), np.float32(SLOPE / spread) * scores

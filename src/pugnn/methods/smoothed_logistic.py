@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_number
-from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
 from pugnn.methods.ranking.logistic import logistic_regression
-from pugnn.views import NodeViews
+from pugnn.views import ViewMatrix
 
 
 @METHODS.register("smoothed-logistic")
@@ -37,6 +37,6 @@ class SmoothedLogistic(Centroid):
         if not self.inverse_penalty > 0:
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
 
-    def directions(self, views: NodeViews, known: KnownNodes) -> NDArray[np.float32]:
+    def directions(self, views: ViewMatrix, known: FoldedTask) -> NDArray[np.float32]:
         """The coefficients of the regression, and of those without a fold of the known nodes."""
         return logistic_regression(views, known, self.inverse_penalty)

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 
 from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
-from pugnn.evidence.hidden_positives import KnownNodes, advantage
+from pugnn.evidence.hidden_positives import FoldedTask, advantage
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.layered import fit_layers
-from pugnn.methods.ranking.logistic import Ranking, default_views, rank_once
+from pugnn.methods.ranking.logistic import Ranking, default_view_matrix, rank_task
 from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Prior, prior_words, settle_prior
 from pugnn.task import PUTask
@@ -39,12 +39,12 @@ from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.progress import stage_progress
 from pugnn.views import (
     TRAINING_SAMPLE,
-    AnyViews,
+    AnyViewMatrix,
     Attributes,
-    LayeredViews,
-    LayerPart,
-    LinearViews,
-    NodeViews,
+    LayeredModel,
+    LayerModel,
+    LinearModel,
+    ViewMatrix,
     forecast_views,
 )
 from pugnn.waiting import part
@@ -112,12 +112,12 @@ class Views(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model that is still empty: its sizes depend on the data."""
-        return LinearViews(num_features)
+        return LinearModel(num_features)
 
     def rebuild(self, num_features: int, settings: TrainingSettings, weights: Weights) -> Backbone:
         """The model that saved weights are of: of one graph, or of layers."""
         parts = {name.split(".")[1] for name in weights if name.startswith("parts.")}
-        return LayeredViews([LayerPart(num_features) for _ in parts]) if parts else self.build(num_features, settings)
+        return LayeredModel([LayerModel(num_features) for _ in parts]) if parts else self.build(num_features, settings)
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:  # noqa: ARG002
         """What the views of the graph need; all else needs next to nothing."""
@@ -128,15 +128,15 @@ class Views(Method):
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         if task.graph.relations:
             return fit_layers(self, task, settings, run)
-        known = KnownNodes.of(task, settings.seed)
-        fitted = self.fit_views(lambda: (default_views(task.graph), rank_once(known)), known, settings, run)
+        known = FoldedTask.of(task, settings.seed)
+        fitted = self.fit_views(lambda: (default_view_matrix(task.graph), rank_task(known)), known, settings, run)
         attributes, prior = Attributes.of(task.graph), fitted.settled.value
-        model = LinearViews.ranking(task, attributes, fitted.direction, prior, fitted.by_closeness)
+        model = LinearModel.ranking(task, attributes, fitted.direction, prior, fitted.by_closeness)
         # The bands speak of this ranking, and so must the ranks.
         hidden = HiddenRanks(fitted.settled, known.rank_without_folds(fitted.scores).ranks)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
-            _views_note(default_views(task.graph), model, task),
+            _views_note(default_view_matrix(task.graph), model, task),
             fitted.note,
             prior_words(fitted.settled, len(hidden.ranks), signal=signal),
         )
@@ -144,8 +144,8 @@ class Views(Method):
 
     def fit_views(
         self,
-        make: Callable[[], tuple[AnyViews, Ranking]],
-        known: KnownNodes,
+        make: Callable[[], tuple[AnyViewMatrix, Ranking]],
+        known: FoldedTask,
         settings: TrainingSettings,
         run: RunOptions,
     ) -> FittedViews:
@@ -196,7 +196,7 @@ class _Directions(Backbone):
     replayable = False
     uses_weights = True
 
-    def __init__(self, views: AnyViews, weight: NDArray[np.floating], bias: NDArray[np.floating]) -> None:
+    def __init__(self, views: AnyViewMatrix, weight: NDArray[np.floating], bias: NDArray[np.floating]) -> None:
         super().__init__()
         self._views = views
         self.weight = nn.Parameter(torch.from_numpy(weight.astype(np.float32)))
@@ -217,7 +217,7 @@ class _Product(torch.autograd.Function):
     """The product of views with directions."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, views: AnyViews) -> Tensor:
+    def forward(ctx: Any, weight: Tensor, views: AnyViewMatrix) -> Tensor:
         ctx.views = views
         return torch.from_numpy(views @ weight.detach().numpy())
 
@@ -227,7 +227,7 @@ class _Product(torch.autograd.Function):
 
 
 def _train(
-    views: AnyViews, ranking: Ranking, known: KnownNodes, prior: float, settings: TrainingSettings, run: RunOptions
+    views: AnyViewMatrix, ranking: Ranking, known: FoldedTask, prior: float, settings: TrainingSettings, run: RunOptions
 ) -> tuple[NDArray[np.float32], Log]:
     """Step 4: directions, column 0 with all known positives and column k + 1 without fold k, and the log."""
     task = known.task
@@ -274,7 +274,7 @@ def _training_share(evidence: float, settled: Prior, labels: int) -> float:
     return float(expit(2 * (evidence + commonness)))
 
 
-def _views_note(views: NodeViews, model: LinearViews, task: PUTask) -> str:
+def _views_note(views: ViewMatrix, model: LinearModel, task: PUTask) -> str:
     """What each view contributes to the scores: covariances with them, which add up to their variance."""
     products = views.products(model.direction.numpy()[:, :, None])
     parts = {name: views.scales[name] * each[:, 0] for name, each in zip(views.names, products, strict=True)}
@@ -289,7 +289,7 @@ def _views_note(views: NodeViews, model: LinearViews, task: PUTask) -> str:
     return f"What each view of a node contributes to its score: {words}."
 
 
-def _training_note(share: float, evidence: float, known: KnownNodes) -> str:
+def _training_note(share: float, evidence: float, known: FoldedTask) -> str:
     shares = f"Training for confident scores counts {100 * share:.0f} %, the plain ranking {100 * (1 - share):.0f} %"
     if not known.turns:
         return f"{shares}; with a single known positive this cannot be checked."

@@ -2,18 +2,18 @@
 
 from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
-from pugnn.views.joint_views import AnyViews, JointViews
-from pugnn.views.layered_views import LayeredViews, LayerPart
-from pugnn.views.linear_views import SLOPE, LinearViews, count_above
-from pugnn.views.node_views import (
+from pugnn.views.joined_view_matrix import AnyViewMatrix, JoinedViewMatrix
+from pugnn.views.layered_model import LayeredModel, LayerModel
+from pugnn.views.linear_model import SLOPE, LinearModel, count_above
+from pugnn.views.view import VIEWS, View
+from pugnn.views.view_matrix import (
     ROUNDING,
     TRAINING_SAMPLE,
-    NodeViews,
+    ViewMatrix,
     comparable_rows,
     forecast_views,
     views_of,
 )
-from pugnn.views.view import VIEWS, View
 from pugnn.views.walks import FAR, closeness, relative_walks
 
 __all__ = [
@@ -24,14 +24,14 @@ __all__ = [
     "STEPS",
     "TRAINING_SAMPLE",
     "VIEWS",
-    "AnyViews",
+    "AnyViewMatrix",
     "Attributes",
-    "JointViews",
-    "LayerPart",
-    "LayeredViews",
-    "LinearViews",
-    "NodeViews",
+    "JoinedViewMatrix",
+    "LayerModel",
+    "LayeredModel",
+    "LinearModel",
     "View",
+    "ViewMatrix",
     "closeness",
     "comparable_rows",
     "count_above",

@@ -4,11 +4,11 @@ from scipy import optimize
 
 from conftest import random_graph
 from dense_views import side_by_side
-from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph import Graph
 from pugnn.methods.ranking.logistic import logistic_regression, minimise
 from pugnn.task import PUTask
-from pugnn.views import Attributes, NodeViews
+from pugnn.views import Attributes, ViewMatrix
 
 RNG = np.random.default_rng(0)
 
@@ -26,15 +26,15 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
     words = (RNG.random((40, 6)) < 0.3).astype(np.float32)
     graph = Graph.from_edges(*RNG.integers(0, 40, (2, 70)), num_nodes=40, features=words)
     task = PUTask.from_positives(graph, np.arange(6)).with_feedback([], [30, 31])
-    known = KnownNodes.of(task, 0)
+    known = FoldedTask.of(task, 0)
     special, positive, each = known.targets()
     others = np.ones(40)
     if sampled is not None:
-        monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
+        monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
         monkeypatch.setattr("pugnn.methods.ranking.logistic.MAX_UNLABELLED", sampled)
         drawn = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), special))[:sampled]
         others = np.where(np.isin(np.arange(40), drawn), 32 / sampled, 0)  # stand for 40 − 6 − 2 nodes
-    found = logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 2.0)
+    found = logistic_regression(ViewMatrix(graph, Attributes.of(graph)), known, 2.0)
     rows = side_by_side(graph)
     for column in range(known.turns + 1):
         target, counts = np.zeros(40), others.copy()
@@ -68,8 +68,8 @@ def test_a_long_step_is_halved():
 
 def test_rare_positives_do_not_end_the_solver_before_its_first_step():
     graph = random_graph(400, 0.01, seed=0, features=5)
-    known = KnownNodes.of(PUTask.from_positives(graph, np.arange(3)), 0)
-    assert np.abs(logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 1.0)).max() > 0
+    known = FoldedTask.of(PUTask.from_positives(graph, np.arange(3)), 0)
+    assert np.abs(logistic_regression(ViewMatrix(graph, Attributes.of(graph)), known, 1.0)).max() > 0
 
 
 def test_a_problem_whose_loss_is_rounded_ends_while_others_go_on():

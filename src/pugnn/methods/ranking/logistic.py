@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch.nn.functional import softplus
 
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, advantage
+from pugnn.evidence.hidden_positives import FOLDS, FoldedTask, RankedPositives, advantage
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
 from pugnn.priors import Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
 from pugnn.training.progress import stage_progress
-from pugnn.views import AnyViews, Attributes, NodeViews, closeness, views_of
+from pugnn.views import AnyViewMatrix, Attributes, ViewMatrix, closeness, views_of
 
 #: C of the default method.
 INVERSE_PENALTY = 1.0
@@ -55,7 +55,7 @@ class Ranking:
     hidden: RankedPositives
 
 
-def rank(views: AnyViews, known: KnownNodes) -> Ranking:
+def rank(views: AnyViewMatrix, known: FoldedTask) -> Ranking:
     r"""Rank by the regression, and by closeness to the known positives as far as hidden ones are found by it.
 
     Scores of the regression and closeness n (:mod:`pugnn.views.walks`), both of standard deviation 1, are
@@ -81,13 +81,13 @@ def rank(views: AnyViews, known: KnownNodes) -> Ranking:
     return Ranking(scores, direction, by_closeness, hidden)
 
 
-def logistic_regression(views: AnyViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
+def logistic_regression(views: AnyViewMatrix, known: FoldedTask, inverse_penalty: float) -> NDArray[np.float32]:
     r"""Directions w that minimise, with :math:`g = Z w + b`, and y = 1 for known positives and 0 for all others,
 
     .. math:: C \sum_i v_i \Big( \log\big(1 + e^{g_i}\big) - y_i g_i \Big) + \tfrac12 \lVert w \rVert^2
 
     of the whole and without each fold, side by side, shape ``(views, F, 1 + turns)``. Hidden nodes take no part:
-    :math:`v_i = 0`. Known negatives count together as :attr:`KnownNodes.negative_share` says. For all others,
+    :math:`v_i = 0`. Known negatives count together as :attr:`FoldedTask.negative_share` says. For all others,
     :math:`v_i = 1`. Where rows are kept, and there are many, a sample stands for these.
     """
     special, y, v = known.targets()
@@ -171,18 +171,18 @@ def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Val
     return q
 
 
-def default_views(graph: Graph) -> NodeViews:
+def default_view_matrix(graph: Graph) -> ViewMatrix:
     """All views of a graph, with its attributes read as they suggest."""
     return views_of(graph, Attributes.of(graph))
 
 
-def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
+def estimate_prior(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
     """The prior for a method that has no ranking of hidden positives itself: that of the default method serves."""
     with stage_progress("estimating how many positives there are", show=progress):
-        return settle_prior(wanted, rank_once(KnownNodes.of(task, settings.seed)).hidden)
+        return settle_prior(wanted, rank_task(FoldedTask.of(task, settings.seed)).hidden)
 
 
-def rank_once(known: KnownNodes) -> Ranking:
+def rank_task(known: FoldedTask) -> Ranking:
     """The ranking of a task, which no setting of a method changes; kept for a task and its folds."""
     graph, key = known.task.graph, (known.task.key, known.folds.tobytes())
-    return derived(graph, "ranking", lambda: rank(default_views(graph), known), key, most=1 + FOLDS)
+    return derived(graph, "ranking", lambda: rank(default_view_matrix(graph), known), key, most=1 + FOLDS)

@@ -17,11 +17,11 @@ from pugnn.graph.layers import layers_of, structural
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.views.attributes import Attributes
-from pugnn.views.linear_views import LinearViews
-from pugnn.views.node_views import NodeViews
+from pugnn.views.linear_model import LinearModel
+from pugnn.views.view_matrix import ViewMatrix
 
 
-class LayerPart(LinearViews):
+class LayerModel(LinearModel):
     """A linear model on one layer: of the attributes of nodes, or of where in the layer they are."""
 
     layer: Tensor
@@ -33,7 +33,7 @@ class LayerPart(LinearViews):
         self.register_buffer("structural", torch.empty((), dtype=torch.bool))
 
     @classmethod
-    def of(cls, layer: str, views: NodeViews, attributes: Attributes, direction: NDArray[np.float32]) -> LayerPart:
+    def of(cls, layer: str, views: ViewMatrix, attributes: Attributes, direction: NDArray[np.float32]) -> LayerModel:
         """The part with a direction in the views of a layer, shape ``(views, F)``."""
         part = cls(views.graph.num_features)
         part.layer = torch.tensor(list(layer.encode()), dtype=torch.uint8)
@@ -60,7 +60,7 @@ class LayerPart(LinearViews):
             raise PugnnError("its weights layer are not the name of a relation") from None
 
 
-class LayeredViews(Backbone):
+class LayeredModel(Backbone):
     """The sum of the log-odds of several parts, and a constant.
 
     Args:
@@ -71,7 +71,7 @@ class LayeredViews(Backbone):
 
     constant: Tensor
 
-    def __init__(self, parts: list[LayerPart]) -> None:
+    def __init__(self, parts: list[LayerModel]) -> None:
         super().__init__()
         self.parts = nn.ModuleList(parts)
         self.register_buffer("constant", torch.zeros((), dtype=torch.float64))
@@ -79,9 +79,9 @@ class LayeredViews(Backbone):
         self.scored_last: tuple[Graph, bytes, NDArray[np.float32]] | None = None
         self._known: tuple[Graph, NDArray[np.int64]] | None = None
 
-    def __iter__(self) -> Iterator[LayerPart]:
+    def __iter__(self) -> Iterator[LayerModel]:
         for part in self.parts:
-            assert isinstance(part, LayerPart)
+            assert isinstance(part, LayerModel)
             yield part
 
     @property
@@ -97,7 +97,7 @@ class LayeredViews(Backbone):
         """The known positives of a graph, if they were given last; otherwise none."""
         return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
 
-    def on_layers(self, graph: Graph) -> Iterator[tuple[LayerPart, Graph]]:
+    def on_layers(self, graph: Graph) -> Iterator[tuple[LayerModel, Graph]]:
         """Each part, which knows the known positives, and the layer that it scores."""
         layers = layers_of(graph)
         if missing := [part.name for part in self if part.name not in layers]:

@@ -58,7 +58,7 @@ COMPARED = 256
 BYTES_PER_NODE = 400
 
 
-class NodeViews:
+class ViewMatrix:
     """The views of all nodes of a graph, side by side.
 
     ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view. ``names`` are some of :data:`VIEWS`.
@@ -71,10 +71,10 @@ class NodeViews:
         self.scales: dict[str, NDArray[np.float32]] = {}
         self._smoother = smoother_of(graph)
         self._kept: dict[ViewTable, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
-        self._others: dict[tuple[str, ...], NodeViews] = {}
+        self._others: dict[tuple[str, ...], ViewMatrix] = {}
         self._prepare()
 
-    def named(self, names: tuple[str, ...]) -> NodeViews:
+    def named(self, names: tuple[str, ...]) -> ViewMatrix:
         """Views with these names; what they have in common with others is shared."""
         if names not in self._others:
             some = copy.copy(self)
@@ -156,7 +156,7 @@ class NodeViews:
         """Whether rows exist, so products with a :meth:`subset` of the nodes are cheaper than with all."""
         return self._kept is not None
 
-    def subset(self, nodes: NDArray[np.int64]) -> NodeViews:
+    def subset(self, nodes: NDArray[np.int64]) -> ViewMatrix:
         """The views of some nodes, where rows are kept."""
         assert self._kept is not None
         some = copy.copy(self)
@@ -220,10 +220,10 @@ class NodeViews:
         return {name: (VIEWS[name].weight * each).astype(np.float32) for name, each in inverse.items()}
 
 
-def views_of(graph: Graph, attributes: Attributes, names: Sequence[str] | None = None) -> NodeViews:
+def views_of(graph: Graph, attributes: Attributes, names: Sequence[str] | None = None) -> ViewMatrix:
     """The views of a graph, shared by all that read it."""
     names = tuple(VIEWS if names is None else names)
-    return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key).named(names)
+    return derived(graph, "views", lambda: ViewMatrix(graph, attributes, ()), attributes.key).named(names)
 
 
 def _mapped(

@@ -5,8 +5,8 @@ from conftest import random_graph
 from dense_views import side_by_side
 from pugnn.graph import Graph
 from pugnn.graph.layers import structural
-from pugnn.views import VIEWS, Attributes, JointViews, NodeViews
-from pugnn.views import node_views as module
+from pugnn.views import VIEWS, Attributes, JoinedViewMatrix, ViewMatrix
+from pugnn.views import view_matrix as module
 
 GRAPH = random_graph(25, 0.2, seed=0, features=4)
 FACTORS = (0.45, 2.0)
@@ -15,12 +15,12 @@ RNG = np.random.default_rng(0)
 
 
 @pytest.fixture(params=[True, False], ids=["kept", "not kept"])
-def joint(request, monkeypatch) -> JointViews:
+def joint(request, monkeypatch) -> JoinedViewMatrix:
     monkeypatch.setattr(module, "worth_keeping", lambda *_: request.param)
     parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, tuple(VIEWS)), (structural(GRAPH), SOME)]
-    views = [NodeViews(graph, Attributes.of(graph), names) for graph, names in parts]
+    views = [ViewMatrix(graph, Attributes.of(graph), names) for graph, names in parts]
     assert [each.kept for each in views] == [request.param] * 2
-    return JointViews(list(zip(views, FACTORS, strict=True)))
+    return JoinedViewMatrix(list(zip(views, FACTORS, strict=True)))
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_rows_are_kept_if_all_parts_keep_them(monkeypatch):
     views = []
     for kept in (True, False):
         monkeypatch.setattr(module, "worth_keeping", lambda *_, kept=kept: kept)
-        views.append(NodeViews(GRAPH, Attributes.of(GRAPH)))
-    assert JointViews([(views[0], 1.0), (views[0], 1.0)]).kept
-    assert not JointViews([(views[0], 1.0), (views[1], 1.0)]).kept
+        views.append(ViewMatrix(GRAPH, Attributes.of(GRAPH)))
+    assert JoinedViewMatrix([(views[0], 1.0), (views[0], 1.0)]).kept
+    assert not JoinedViewMatrix([(views[0], 1.0), (views[1], 1.0)]).kept
 
 
 def test_the_graph_is_that_of_the_first_part(joint):

@@ -11,7 +11,7 @@ from explained import random_model
 from pugnn.errors import PugnnError
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
-from pugnn.views import VIEWS, Attributes, LinearViews, closeness, views_of
+from pugnn.views import VIEWS, Attributes, LinearModel, closeness, views_of
 
 GRAPH = random_graph(25, 0.2, seed=0, features=4)
 
@@ -33,7 +33,7 @@ def test_the_share_is_decided_and_log_odds_have_the_standard_deviation_4():
     attributes, unlabelled = Attributes.of(GRAPH), np.arange(5, 25)
     direction = np.random.default_rng(1).normal(size=(len(VIEWS), 5))
     for share, count in ((0.25, 5), (0.0001, 1), (0.9999, 19)):
-        model = LinearViews.ranking(PUTask(GRAPH, np.zeros(0, np.int64), unlabelled), attributes, direction, share)
+        model = LinearModel.ranking(PUTask(GRAPH, np.zeros(0, np.int64), unlabelled), attributes, direction, share)
         logits = model(GraphInputs(GRAPH)).logit.numpy()[unlabelled]
         assert (logits > 0).sum() == count, "neither nobody nor everybody"
         assert logits.std() == pytest.approx(4, rel=1e-5)
@@ -41,7 +41,7 @@ def test_the_share_is_decided_and_log_odds_have_the_standard_deviation_4():
 
 def test_rounding_is_no_ranking():
     task = PUTask(GRAPH, np.zeros(0, np.int64), np.arange(25))
-    model = LinearViews.ranking(task, Attributes.of(GRAPH), np.zeros((5, 5)), 0.3)
+    model = LinearModel.ranking(task, Attributes.of(GRAPH), np.zeros((5, 5)), 0.3)
     assert model(GraphInputs(GRAPH)).logit.tolist() == [0.0] * 25
 
 
@@ -55,7 +55,7 @@ def test_views_of_the_last_graph_are_made_once():
 
 def test_a_saved_state_is_loaded_with_its_sizes():
     model = random_model(GRAPH)
-    loaded = LinearViews(GRAPH.num_features)
+    loaded = LinearModel(GRAPH.num_features)
     loaded.load_state_dict(model.state_dict())
     assert loaded.needs_known
     loaded.know(GRAPH, np.arange(2))
@@ -88,4 +88,4 @@ def test_known_positives_are_those_of_their_graph():
 def test_a_state_that_does_not_fit_is_named(name, value, message):
     state = random_model(GRAPH).state_dict() | {name: value}
     with pytest.raises(PugnnError, match=message):
-        LinearViews(GRAPH.num_features).load_state_dict(state)
+        LinearModel(GRAPH.num_features).load_state_dict(state)

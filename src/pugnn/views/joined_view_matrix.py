@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.graph import Graph
-from pugnn.views.node_views import NodeViews
+from pugnn.views.view_matrix import ViewMatrix
 
 
-class JointViews:
-    """Several :class:`NodeViews`, each times a factor, side by side: to be multiplied with, like one of them.
+class JoinedViewMatrix:
+    """Several :class:`ViewMatrix`, each times a factor, side by side: to be multiplied with, like one of them.
 
     Directions have the shape ``(1, D, k)``, with D the columns of all views of all parts.
     """
 
-    def __init__(self, parts: Sequence[tuple[NodeViews, float]]) -> None:
+    def __init__(self, parts: Sequence[tuple[ViewMatrix, float]]) -> None:
         self.parts = list(parts)
         self._ends = np.cumsum([int(np.prod(views.shape[1:])) for views, _ in self.parts])
 
@@ -56,10 +56,10 @@ class JointViews:
         parts = [np.float32(factor) * views.transposed(r).reshape(-1, r.shape[1]) for views, factor in self.parts]
         return np.concatenate(parts)[None]
 
-    def subset(self, nodes: NDArray[np.int64]) -> JointViews:
+    def subset(self, nodes: NDArray[np.int64]) -> JoinedViewMatrix:
         """The views of some nodes, where rows are kept."""
-        return JointViews([(views.subset(nodes), factor) for views, factor in self.parts])
+        return JoinedViewMatrix([(views.subset(nodes), factor) for views, factor in self.parts])
 
 
 #: What can be multiplied with directions.
-AnyViews: TypeAlias = NodeViews | JointViews
+AnyViewMatrix: TypeAlias = ViewMatrix | JoinedViewMatrix

@@ -9,8 +9,8 @@ from dense_views import attribute_rows, dense_view, side_by_side
 from pugnn.errors import PugnnError
 from pugnn.features.structure import Structure
 from pugnn.graph import Graph
-from pugnn.views import VIEWS, Attributes, NodeViews, View, comparable_rows, forecast_views
-from pugnn.views import node_views as module
+from pugnn.views import VIEWS, Attributes, View, ViewMatrix, comparable_rows, forecast_views
+from pugnn.views import view_matrix as module
 
 RNG = np.random.default_rng(0)
 
@@ -187,7 +187,7 @@ GRAPHS = {
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 def test_products_are_those_of_the_views_side_by_side(graph, kept, monkeypatch):
     monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
-    views = NodeViews(graph, Attributes.of(graph))
+    views = ViewMatrix(graph, Attributes.of(graph))
     assert views.kept == kept
     matrix = side_by_side(graph)
     n, count, width = views.shape
@@ -198,7 +198,7 @@ def test_products_are_those_of_the_views_side_by_side(graph, kept, monkeypatch):
 
 def test_views_of_some_nodes(monkeypatch):
     monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
-    views = NodeViews(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
+    views = ViewMatrix(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
     w, nodes = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32), np.array([3, 1, 8])
     assert views.subset(nodes) @ w == pytest.approx((views @ w)[nodes], abs=1e-6)
 
@@ -206,7 +206,7 @@ def test_views_of_some_nodes(monkeypatch):
 def test_the_length_of_wide_rows_is_estimated():
     wide = with_features(sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32)))
     attributes = Attributes.of(wide)
-    views = NodeViews(wide, attributes)
+    views = ViewMatrix(wide, attributes)
     for name in VIEWS:
         rows = views.images(name, attribute_rows(wide))
         lengths = np.sqrt((rows**2).sum(axis=1))
@@ -266,7 +266,7 @@ def test_a_new_view_is_one_entry(kept, monkeypatch):
     monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
     monkeypatch.setitem(VIEWS, "beyond", View(0.3, {3: 1, "smoothed": -2}))
     graph = GRAPHS["words"]
-    views = NodeViews(graph, Attributes.of(graph))
+    views = ViewMatrix(graph, Attributes.of(graph))
     assert views.names == tuple(VIEWS), "no other place names them"
     own, mean = attribute_rows(graph), graph.to_scipy().toarray() / np.maximum(graph.degrees, 1)[:, None]
     expected = 0.3 * unit(mean @ mean @ mean @ own - 2 * views.images("smoothed", own))

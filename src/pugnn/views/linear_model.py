@@ -16,8 +16,8 @@ from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.task import PUTask
 from pugnn.views.attributes import Attributes
-from pugnn.views.node_views import NodeViews, views_of
 from pugnn.views.view import VIEWS
+from pugnn.views.view_matrix import ViewMatrix, views_of
 from pugnn.views.walks import closeness
 
 #: A score turns from undecided to confident within a standard deviation.
@@ -33,7 +33,7 @@ def count_above(share: float, count: int) -> int:
     return min(max(1, round(share * count)), max(1, count - 1))
 
 
-class LinearViews(Backbone):
+class LinearModel(Backbone):
     r"""The logit :math:`\langle z_i, w \rangle + \kappa n_i + c` of every node.
 
     :math:`z_i` are its views side by side, :math:`n_i` is its closeness to the known positives. The model holds how
@@ -57,13 +57,13 @@ class LinearViews(Backbone):
         super().__init__()
         self._columns = num_features or WIDTH
         self._known: tuple[Graph, NDArray[np.int64]] | None = None
-        for name in LinearViews.__annotations__:
+        for name in LinearModel.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
 
     @classmethod
     def ranking(
         cls, task: PUTask, attributes: Attributes, direction: NDArray[Any], share: float, by_closeness: float = 0.0
-    ) -> LinearViews:
+    ) -> LinearModel:
         """The model that ranks by a direction, shape ``(views, F)``, and by closeness to the known positives.
 
         It decides a share of the unlabelled nodes. Log-odds have the standard deviation 4 over these, and are 0 where
@@ -119,7 +119,7 @@ class LinearViews(Backbone):
         """How it reads the attributes of nodes."""
         return Attributes(self.centre.numpy(), self.scale.numpy(), bool(self.standardised))
 
-    def views(self, graph: Graph) -> NodeViews:
+    def views(self, graph: Graph) -> ViewMatrix:
         """The views that it reads."""
         return views_of(graph, self.attributes, tuple(VIEWS)[: len(self.direction)])
 
@@ -129,13 +129,13 @@ class LinearViews(Backbone):
         return Output(logits[:, None], logits)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        for name in LinearViews.__annotations__:
+        for name in LinearModel.__annotations__:
             setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
         width = self._columns + bool(self.standardised.numel() and self.standardised)
         views = min(max(1, len(self.direction)), len(VIEWS)) if self.direction.ndim else 1
         sizes = {"centre": (self._columns,), "scale": (self._columns,), "direction": (views, width)}
-        for name in LinearViews.__annotations__:
+        for name in LinearModel.__annotations__:
             given, size = tuple(getattr(self, name).shape), sizes.get(name, ())
             if given != size:
                 raise PugnnError(f"its weights {name} have the shape {given}, not {size}")

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.evidence.hidden_positives import KnownNodes, advantage
+from pugnn.evidence.hidden_positives import FoldedTask, advantage
 from pugnn.graph import Graph
 from pugnn.graph.layers import ALL, has_attributes, layers_of, structural
 from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.task import PUTask
-from pugnn.views import Attributes, JointViews, views_of
+from pugnn.views import Attributes, JoinedViewMatrix, views_of
 
 #: The weight of attributes beside the structure of a layer. It is the number that ``VIEWS`` has for the
 #: views beside the smoothed one, and multiplies those weights once more; either may change without the other.
@@ -28,18 +28,18 @@ FALL = 2.0
 MAX_ENTRIES = 5_000_000
 
 
-def layer_views(layer: Graph, *, attributes: bool) -> JointViews:
+def layer_views(layer: Graph, *, attributes: bool) -> JoinedViewMatrix:
     """The views of a layer: of its structure, and of attributes if there are any."""
     parts = [(views_of(layer, Attributes.of(layer)), ATTRIBUTES)] if attributes else []
     if not parts or len(layer.indices) <= MAX_ENTRIES:
         bare = structural(layer)
         parts.append((views_of(bare, Attributes.of(bare)), 1.0))
-    return JointViews(parts)
+    return JoinedViewMatrix(parts)
 
 
-def on_layer(known: KnownNodes, layer: Graph) -> KnownNodes:
+def on_layer(known: FoldedTask, layer: Graph) -> FoldedTask:
     """The same known nodes in a layer, whose first nodes are those of the graph."""
-    return KnownNodes(replace(known.task, graph=layer), known.folds)
+    return FoldedTask(replace(known.task, graph=layer), known.folds)
 
 
 def layer_shares(ranks: dict[str, NDArray[np.float64]], prior: float) -> dict[str, float]:
@@ -48,7 +48,7 @@ def layer_shares(ranks: dict[str, NDArray[np.float64]], prior: float) -> dict[st
     return {name: float(np.exp(-FALL * max(0.0, advantage(ranks[best], own, prior)))) for name, own in ranks.items()}
 
 
-def rank_layers(known: KnownNodes) -> tuple[dict[str, Ranking], dict[str, float]]:
+def rank_layers(known: FoldedTask) -> tuple[dict[str, Ranking], dict[str, float]]:
     """The ranking of every layer, without training, and the weights of layers."""
     graph = known.task.graph
     with_attributes = has_attributes(graph)
@@ -66,7 +66,7 @@ def relation_weights(task: PUTask, seed: int) -> dict[str, float]:
     It is the weight of its layer and of that of all relations; both directions of one count the same, so that the sum
     is symmetric.
     """
-    shares = rank_layers(KnownNodes.of(task, seed))[1]
+    shares = rank_layers(FoldedTask.of(task, seed))[1]
     found = {
         name: shares[ALL] + (shares.get(name, 0.0) + shares.get(each.reverse or name, 0.0)) / 2
         for name, each in task.graph.relations.items()

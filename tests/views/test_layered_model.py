@@ -12,7 +12,7 @@ from pugnn.graph.layers import ALL, layers_of, structural
 from pugnn.models import GraphInputs
 from pugnn.training import load_sealed
 from pugnn.training.sealed import save_sealed
-from pugnn.views import LayeredViews
+from pugnn.views import LayeredModel
 from small_relations import shop, typed
 
 KNOWN = np.arange(6)
@@ -37,7 +37,7 @@ def test_scores_are_the_sum_over_parts(features):
     graph = shop(features=features)
     classifier = fitted(graph)
     model = classifier.model_
-    assert isinstance(model, LayeredViews)
+    assert isinstance(model, LayeredModel)
     expected = np.full(graph.num_nodes, float(model.constant))
     for part in model:
         layer = layers_of(graph)[part.name]

@@ -6,11 +6,11 @@ import pytest
 
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnWarning
-from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph.layers import ALL, fused, layers_of
 from pugnn.methods import METHODS, make_method
 from pugnn.methods.layered import layers_note
-from pugnn.methods.ranking.by_layer import layer_shares, layer_views, rank_layers, relation_weights
+from pugnn.methods.ranking.layer_ranking import layer_shares, layer_views, rank_layers, relation_weights
 from pugnn.metrics import average_precision
 from pugnn.task import PUTask
 from small_relations import of_one, planted_relations, shop
@@ -54,7 +54,7 @@ def test_relations_that_say_nothing_hardly_count_and_do_no_harm():
     for seed in range(3):
         graph, truth = planted_relations(seed)
         known = np.flatnonzero(truth)[:40]
-        shares = rank_layers(KnownNodes.of(PUTask.from_positives(graph, known), seed))[1]
+        shares = rank_layers(FoldedTask.of(PUTask.from_positives(graph, known), seed))[1]
         noise.append((shares["noise"] + shares["more noise"]) / sum(shares.values()))
         others = np.setdiff1d(np.arange(graph.num_nodes), known)
         together = layers_of(graph)[ALL]
@@ -75,7 +75,7 @@ def test_the_views_of_a_layer_are_its_structure_and_attributes_if_there_are_any(
     parts = layer_views(layer, attributes=features > 0).parts
     factors = [factor for _, factor in parts]
     assert factors == ([0.45, 1.0] if features else [1.0])
-    monkeypatch.setattr("pugnn.methods.ranking.by_layer.MAX_ENTRIES", 10)
+    monkeypatch.setattr("pugnn.methods.ranking.layer_ranking.MAX_ENTRIES", 10)
     factors = [factor for _, factor in layer_views(layer, attributes=features > 0).parts]
     assert factors == ([0.45] if features else [1.0]), "the structure of a large layer, if there is nothing else"
 
@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_bits():
 
 def test_a_relation_counts_by_its_layer_and_that_of_all():
     task = PUTask.from_positives(shop(), KNOWN)
-    shares = rank_layers(KnownNodes.of(task, 0))[1]
+    shares = rank_layers(FoldedTask.of(task, 0))[1]
     both = (shares["pays out"] + shares["pays in"]) / 2
     expected = {"knows": shares["knows"], "buys": shares["buys"], "pays out": both, "pays in": both}
     most = max(shares[ALL] + share for share in expected.values())

@@ -8,8 +8,8 @@ from pugnn import NNPU, PUNodeClassifier, Views
 from pugnn.errors import PugnnError
 from pugnn.evidence import RankModel
 from pugnn.evidence.bands import Prior
-from pugnn.evidence.hidden_positives import KnownNodes
-from pugnn.methods.ranking.logistic import rank_once
+from pugnn.evidence.hidden_positives import FoldedTask
+from pugnn.methods.ranking.logistic import rank_task
 from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 
 
@@ -75,7 +75,7 @@ def test_a_method_takes_the_prior_of_an_estimator():
     task = evidence(0.2, apart=2.5).task
     for method in (Views(prior="lowest-bound"), NNPU(prior="lowest-bound")):
         fitted = PUNodeClassifier(method, epochs=2, progress=False).fit_task(task)
-        assert fitted.prior_ == PRIORS["lowest-bound"](rank_once(KnownNodes.of(task, 0)).hidden)
+        assert fitted.prior_ == PRIORS["lowest-bound"](rank_task(FoldedTask.of(task, 0)).hidden)
         assert fitted.settled_prior_.by == "lowest-bound"
     assert PUNodeClassifier(Views(prior="lowest-bound"), epochs=2, progress=False).fit_task(task).decided_by_ == (
         "the share of positives that lowest-bound estimates"
