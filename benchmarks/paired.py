@@ -28,10 +28,10 @@ from joblib import Parallel, delayed, parallel_config
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, evaluate
 from pugnn.errors import PugnnWarning
-from pugnn.evidence.bands import LEVEL
 from pugnn.evidence.hidden_positives import ranks_among
 from pugnn.evidence.measured import CheckedSample
 from pugnn.evidence.paired import AuditedPositives, best_against_rest
+from pugnn.evidence.signal import LEVEL
 from pugnn.evidence.stretches import plan_stretches
 from pugnn.metrics import average_precision
 from pugnn.task import draw_labels

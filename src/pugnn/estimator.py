@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn import fitting
 from pugnn.errors import PugnnError
 from pugnn.evidence import Audit, find_reasons
-from pugnn.evidence.bands import Prior, estimate
+from pugnn.evidence.bands import estimate
+from pugnn.evidence.prior import Prior
 from pugnn.evidence.stretches import About
 from pugnn.files import as_path
 from pugnn.graph import Graph

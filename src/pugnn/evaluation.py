@@ -12,14 +12,15 @@ import numpy as np
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence.audit import Audit
-from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
+from pugnn.evidence.bands import Estimate, estimate
 from pugnn.evidence.hidden_positives import FOLDS, FoldedTask, RankedPositives, ranks_among
 from pugnn.evidence.over_time import OverTime, over_time
 from pugnn.evidence.paired import AuditedPositives, PairedVerdict, best_against_rest
+from pugnn.evidence.signal import HiddenRanks
 from pugnn.fitting import learnable_task
 from pugnn.graph.arrays import listed
 from pugnn.methods import Method
-from pugnn.methods.ranking.logistic import estimate_prior
+from pugnn.methods.ranking.plain import estimate_prior
 from pugnn.parameters import require_fitted
 from pugnn.store import TableGraph
 from pugnn.store.given import given_task
@@ -55,7 +56,7 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
             rest = replace(task, labelled=task.labelled[folds != fold], unlabelled=unlabelled)
             with part(fold / turns, (fold + 1) / turns):
                 log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
-    return known.rank(log_odds)
+    return known.rank_hidden(log_odds)
 
 
 def require_hidable(task: PUTask) -> None:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn.checkup import check_up
 from pugnn.errors import DegenerateWarning, PugnnError, require_whole, shorten
 from pugnn.evidence import Audit, Estimate, Reason
-from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
+from pugnn.evidence.prior import Prior
+from pugnn.evidence.signal import HiddenRanks, has_signal
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.methods.ranking.layer_ranking import relation_weights
 from pugnn.models import BACKBONES, backbone_name
@@ -231,7 +232,7 @@ def decide(
         return float(threshold), f"scores from {float(threshold):g}, the given threshold"
     if hidden is None:
         return USUAL, f"scores from {USUAL}"
-    if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
+    if hidden.prior.bounds is None and not has_signal(hidden, len(scores)) and not anyway:
         return ABOVE_ALL_SCORES, "none, because no signal was found"
     by_f1 = "the top list with the highest expected F1"
     return USUAL, {

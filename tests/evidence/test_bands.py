@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn.evidence import HiddenRanks, Prior, RankModel, estimate
-from pugnn.evidence.bands import chance, lift
+from pugnn.evidence.signal import chance, lift
 
 RANKS = np.linspace(0.01, 0.3, 30)
 PRIOR = Prior(0.3, 0.1, 0.4, "estimated")

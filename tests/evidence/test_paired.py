@@ -3,9 +3,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pugnn.evidence.bands import LEVEL, chance
 from pugnn.evidence.measured import CheckedSample
 from pugnn.evidence.paired import AuditedPositives, best_against_rest
+from pugnn.evidence.signal import LEVEL, chance
 
 RNG = np.random.default_rng(3)
 HIGH, LOW = np.full(10, 0.05), np.full(10, 0.3)

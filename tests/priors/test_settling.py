@@ -7,8 +7,8 @@ from planted import evidence
 from pugnn import NNPU, PUNodeClassifier, Views
 from pugnn.errors import PugnnError
 from pugnn.evidence import RankModel
-from pugnn.evidence.bands import Prior
 from pugnn.evidence.hidden_positives import FoldedTask
+from pugnn.evidence.prior import Prior
 from pugnn.methods.ranking.logistic import rank_task
 from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 

@@ -1,154 +1,28 @@
-"""How many positives there are and how good a ranking is, without negatives: bands from positives that were hidden."""
+"""Estimates of how many positives there are and how good a ranking is, with bands from hidden positives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, gammaincc, ndtr
 
-from pugnn.errors import Displayed, percent, require_share, require_type, require_whole
-from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, TAIL, Band, RankModel, Values, as_ranks
+from pugnn.errors import Displayed, percent, require_type, require_whole
+from pugnn.evidence.prior import Prior
+from pugnn.evidence.rank_model import Band, RankModel, Values
+from pugnn.evidence.signal import HiddenRanks, are_informative, chance, has_signal, lift
 
-#: An interval whose ends differ by this factor says little.
-WIDE = 3.0
-#: Numbers of first finds for which bands are given.
-FIRST = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
-#: Hidden positives that chance would rank as well more often than this are no signal.
-LEVEL = 0.05
-#: Fewer hidden positives cannot show that there is none.
-MIN_HIDDEN_POSITIVES = 10
-#: Ways to find a signal by chance: two tests of two rankings.
-WAYS = 4
-#: With this many hidden positives, what they owe to one another makes the p-values half as large as they ought to be.
-TOGETHER = 10
-#: The share of the ranking whose worth the headline tells.
-TOP = 0.1
-
-
-@dataclass(frozen=True)
-class Prior(Band):
-    """Positive share of the unlabelled nodes: what a method expects and decides, and the ends of the 90 % interval.
-
-    ``source`` is ``given``; within a given ``range``; ``estimated``; or ``assumed``, where nothing can be known.
-    ``least`` and ``most`` are the ends of the given range; of a given prior, both are its value. ``by`` names the
-    estimator, where one was chosen.
-    """
-
-    source: Literal["given", "range", "estimated", "assumed"]
-    least: float = MIN_PRIOR
-    most: float = MAX_PRIOR
-    by: str = ""
-
-    @classmethod
-    def given(cls, value: float) -> Prior:
-        """A prior that is known."""
-        require_share("value", value)
-        return cls(value, value, value, "given", value, value)
-
-    @property
-    def vague(self) -> bool:
-        """Whether the interval says little."""
-        return self.source == "assumed" or self.high > WIDE * self.low
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """What was known of it beforehand; ``None`` for nothing."""
-        known = self.source != "estimated" and (self.least, self.most) != (MIN_PRIOR, MAX_PRIOR)
-        return (self.least, self.most) if known else None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class HiddenRanks:
-    """What a method learnt from known positives that it hid in turn.
-
-    Args:
-        prior: as it was settled.
-        ranks: share of the unlabelled nodes above each of them, without those that were found by a ranking.
-    """
-
-    prior: Prior
-    ranks: Values
-
-    def __post_init__(self) -> None:
-        require_type("prior", self.prior, Prior, "a pugnn.evidence.Prior")
-        object.__setattr__(self, "ranks", as_ranks(self.ranks))
-
-
+#: Lengths of the top lists for which bands are given.
+TOP_LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+#: Share of the ranking whose lift the headline has.
+HEADLINE_SHARE = 0.1
 #: What could help where there is no signal.
 REMEDY = "More known positives, other attributes or edges, or a check of the ids could help."
 
 
-def chance(ranks: Values, unlabelled: int) -> float:
-    r"""How likely it is that hidden positives rank so high by chance: a p-value.
-
-    Chance ranks them anywhere alike. Two tests of that: their mean rank is small (a normal approximation), and their
-    ranks multiply to little, which sees a few at the very top (Fisher's):
-
-    .. math:: p_1 = \Phi\Bigl(\sqrt{12 n}\,\bigl(\bar h - \tfrac12\bigr)\Bigr), \qquad
-        p_2 = P\bigl(\chi^2_{2n} \ge -2 \textstyle\sum_i \log h_i\bigr), \qquad
-        p = 4 \Bigl(1 + \frac{n}{10}\Bigr) \min(p_1, p_2)
-
-    Four times because there are two tests of the better of two rankings, with and without closeness; and more for more
-    hidden positives, because they are ranked with the help of the others: if by chance they lie to one side, whichever
-    it is, they find each other. With known positives drawn at random from all nodes, p is below 0.05 in about 5 of 100
-    cases then.
-
-    Args:
-        ranks: share of the unlabelled nodes above each of n hidden positives; at least half a node.
-        unlabelled: number of these.
-
-    Example:
-        >>> round(chance(np.array([0.1, 0.2, 0.1]), 1000), 3), chance(np.array([0.4, 0.6]), 1000)
-        (0.072, 1.0)
-    """
-    inside = np.clip(ranks, 0.5 / unlabelled, 1.0)
-    by_mean = ndtr(np.sqrt(12 * len(inside)) * (inside.mean() - 0.5))
-    by_top = gammaincc(len(inside), -np.log(inside).sum())
-    return float(min(1.0, WAYS * (1 + len(inside) / TOGETHER) * min(by_mean, by_top)))
-
-
-def lift(ranks: Values, share: float) -> Band:
-    """How many times as many positives the first share of a ranking has as a random choice, from hidden positives.
-
-    The interval is that of Clopper and Pearson for the share of the hidden positives that are there: it is exact.
-
-    Args:
-        ranks: share of the unlabelled nodes above each hidden positive.
-        share: of the ranking, from the top.
-
-    Example:
-        >>> better = lift(np.array([0.01, 0.02, 0.04, 0.3]), 0.1)
-        >>> better.value, round(better.low, 2), round(better.high, 2)
-        (7.5, 2.49, 9.87)
-    """
-    found = exact_share(int((ranks < share).sum()), len(ranks))
-    return Band(found.value / share, found.low / share, found.high / share)
-
-
-def exact_share(within: int, n: int) -> Band:
-    """The share of ``within`` among ``n``, with the exact interval of Clopper and Pearson."""
-    low = float(betaincinv(within, n - within + 1, TAIL)) if within else 0.0
-    high = float(betaincinv(within + 1, n - within, 1 - TAIL)) if within < n else 1.0
-    return Band(within / n, low, high)
-
-
-def are_informative(ranks: Values) -> bool:
-    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
-    return len(ranks) >= 2 and not (ranks == 0.5).all()
-
-
-def no_signal(hidden: HiddenRanks, unlabelled: int) -> bool:
-    """Whether nothing but chance is seen in the ranks of ten hidden positives or more."""
-    ranks = hidden.ranks
-    return len(ranks) >= MIN_HIDDEN_POSITIVES and are_informative(ranks) and chance(ranks, unlabelled) > LEVEL
-
-
 @dataclass(frozen=True)
 class TopK:
-    """The first nodes of a ranking: how many, and bands of precision, recall and lift."""
+    """The first nodes of a ranking: their number, and bands of precision, recall and lift."""
 
     taken: int
     precision: Band
@@ -158,7 +32,7 @@ class TopK:
 
 @dataclass(frozen=True)
 class DecidedNodes:
-    """The nodes that are decided positive: how many, and bands of precision, recall and F1."""
+    """The nodes decided positive: their number, and bands of precision, recall and F1."""
 
     taken: int
     precision: Band
@@ -168,20 +42,20 @@ class DecidedNodes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Displayed):
-    """What positives that were hidden in turn say of a ranking of the unlabelled nodes; bands hold in 90 % of cases.
+    """What hidden positives say about a ranking of the unlabelled nodes; bands hold in 90 % of cases.
 
     Args:
         prior: positive share of the unlabelled nodes.
-        unlabelled: number of them.
+        unlabelled: number of unlabelled nodes.
         ranks: share of the unlabelled nodes above each hidden positive.
-        decided: the nodes that are decided positive; ``None`` if there are none.
+        decided: the nodes decided positive; ``None`` if there are none.
         first: the first 10, 20, 50, … nodes.
         auc: probability that a positive ranks above a negative.
-        chance: how likely it is that hidden positives rank so high by chance, see :func:`chance`.
-        signal: whether they can be told from other nodes. Without it, nothing is claimed: no number of positives, no
-            bands but that of the AUC.
-        caveat: why the known positives may not be typical of all, which all bands assume; ``None`` if nothing
-            suggests it.
+        chance: p-value of hidden positives that rank so high by chance (:func:`pugnn.evidence.signal.chance`).
+        signal: whether they rank better than by chance. Without a signal, nothing is claimed: there is no number of
+            positives, and no band except for the AUC.
+        caveat: why the known positives may not be typical of all positives, as every band assumes; ``None`` if nothing
+            suggests that.
     """
 
     prior: Prior
@@ -218,19 +92,19 @@ class Estimate(Displayed):
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """What is known, in words: where hidden positives rank, or that there is no signal."""
+        """One or two sentences: where hidden positives rank, or that there is no signal."""
         if not self.signal:
             words = "No signal: the known positives, when hidden, rank no better than by chance"
             return f"{words} (p = {self.chance:.2g}).", REMEDY
-        better = lift(self.ranks, TOP)
+        better = lift(self.ranks, HEADLINE_SHARE)
         return (
             f"Half of the {len(self.ranks):,} known positives, when hidden, rank in the top {self._median}.",
-            f"Picking from the top {percent(TOP)} of the list finds {better.low:.2g} to {better.high:.2g} times as "
-            "many positives as picking at random.",
+            f"Picking from the top {percent(HEADLINE_SHARE)} of the list finds {better.low:.2g} to {better.high:.2g} times "
+            "as many positives as picking at random.",
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it in plain values, for JSON."""
+        """The estimate as plain values, for JSON."""
         return {
             "prior": asdict(self.prior),
             "positives": None if self.positives is None else asdict(self.positives),
@@ -249,21 +123,52 @@ class Estimate(Displayed):
         }
 
 
-def bands_of(ranks: Values, unlabelled: int, prior: Prior) -> Callable[..., Band]:
-    """A function from the name and the arguments of a measure of :class:`RankModel` to its band."""
-    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds)
-    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value))
+class Bands:
+    """Bands of a ranking, whose values are those at the expected prior, so that they fit together.
 
-    def band(measure: str, *of: float) -> Band:
-        """Its value is that of the expected prior, so that all values fit together."""
-        found, value = (getattr(each, measure)(*of) for each in (model, expected))
-        return Band(float(np.clip(value.value, found.low, found.high)), found.low, found.high)
+    Args:
+        ranks: share of the unlabelled nodes above each hidden positive.
+        unlabelled: number of unlabelled nodes.
+        prior: the settled prior.
+    """
 
-    return band
+    def __init__(self, ranks: Values, unlabelled: int, prior: Prior) -> None:
+        self._unlabelled = unlabelled
+        self._model = RankModel.of(ranks, unlabelled, bounds=prior.bounds)
+        self._expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value))
+
+    def precision(self, share: float) -> Band:
+        """Precision of the first share of the unlabelled nodes."""
+        return _centred(self._model.precision(share), self._expected.precision(share))
+
+    def recall(self, share: float) -> Band:
+        """Recall of the first share of the unlabelled nodes."""
+        return _centred(self._model.recall(share), self._expected.recall(share))
+
+    def f1(self, share: float) -> Band:
+        """F1 of deciding the first share of the unlabelled nodes positive."""
+        return _centred(self._model.f1(share), self._expected.f1(share))
+
+    def lift(self, share: float) -> Band:
+        """Lift of the first share of the unlabelled nodes."""
+        return _centred(self._model.lift(share), self._expected.lift(share))
+
+    def auc(self) -> Band:
+        """Probability that a positive ranks above a negative."""
+        return _centred(self._model.auc(), self._expected.auc())
+
+    def top(self, count: int) -> TopK:
+        """The first ``count`` of the unlabelled nodes."""
+        share = count / self._unlabelled
+        return TopK(count, self.precision(share), self.recall(share), self.lift(share))
+
+
+def _centred(band: Band, expected: Band) -> Band:
+    return Band(float(np.clip(expected.value, band.low, band.high)), band.low, band.high)
 
 
 def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate | None:
-    """Bands for a ranking; ``None`` if hidden positives say nothing: fewer than two, or all scores equal.
+    """Estimate how good a ranking is; ``None`` if there are fewer than two hidden positives, or all scores are equal.
 
     Args:
         hidden: the prior, and the ranks of hidden positives.
@@ -273,24 +178,21 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
     require_type("hidden", hidden, HiddenRanks, "a pugnn.evidence.HiddenRanks")
     require_whole("unlabelled", unlabelled, 1)
     require_whole("decided", decided, 0, unlabelled)
-    prior, ranks = hidden.prior, hidden.ranks
-    if not are_informative(ranks):
+    if not are_informative(hidden.ranks):
         return None
-    band = bands_of(ranks, unlabelled, prior)
-    signal, share = not no_signal(hidden, unlabelled), decided / unlabelled
+    bands = Bands(hidden.ranks, unlabelled, hidden.prior)
+    signal, share = has_signal(hidden, unlabelled), decided / unlabelled
+    decided_nodes = None
+    if decided and signal:
+        decided_nodes = DecidedNodes(decided, bands.precision(share), bands.recall(share), bands.f1(share))
+    lengths = [count for count in TOP_LENGTHS if count <= unlabelled] if signal else []
     return Estimate(
-        prior=prior,
+        prior=hidden.prior,
         unlabelled=unlabelled,
-        ranks=ranks,
-        decided=DecidedNodes(decided, *(band(measure, share) for measure in ("precision", "recall", "f1")))
-        if decided and signal
-        else None,
-        first=tuple(
-            TopK(taken, *(band(measure, taken / unlabelled) for measure in ("precision", "recall", "lift")))
-            for taken in FIRST
-            if taken <= unlabelled and signal
-        ),
-        auc=band("auc"),
-        chance=chance(ranks, unlabelled),
+        ranks=hidden.ranks,
+        decided=decided_nodes,
+        first=tuple(bands.top(count) for count in lengths),
+        auc=bands.auc(),
+        chance=chance(hidden.ranks, unlabelled),
         signal=signal,
     )

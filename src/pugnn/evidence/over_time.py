@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from pugnn.errors import Displayed, PugnnError, counted
-from pugnn.evidence.bands import exact_share
 from pugnn.evidence.rank_model import Band
+from pugnn.evidence.signal import exact_share
 
 #: Lengths of the beginning of a ranking that are looked at, as far as there are so many nodes.
 FIRST = (10, 30, 100, 300, 1_000, 3_000, 10_000)

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from pugnn.errors import counted
-from pugnn.evidence.bands import LEVEL, chance
 from pugnn.evidence.checked_sample import CheckedSample
 from pugnn.evidence.rank_model import Values
+from pugnn.evidence.signal import LEVEL, chance
 from pugnn.evidence.stretches import Places
 
 #: Random signs that are tried.

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.evidence.audit import Audit
-from pugnn.evidence.bands import Prior, bands_of
+from pugnn.evidence.bands import Bands
 from pugnn.evidence.measured import measure_precision
+from pugnn.evidence.prior import Prior
 from pugnn.evidence.rank_model import Band
 from pugnn.explore.room import Room
 from pugnn.runs.audit_table import measured_rows, measured_title, next_checks
@@ -63,9 +64,9 @@ class Quality:
         if estimate is None or not estimate["signal"] or len(ranks := estimate["hidden"].get("ranks", [])) < 2:
             return None
         prior = Prior(**estimate["prior"])
-        band, values = bands_of(np.array(ranks), size, prior), []
+        bands, values = Bands(np.array(ranks), size, prior), []
         for taken in self._steps.tolist():
-            precision = band("precision", taken / size)
+            precision = bands.precision(taken / size)
             values.append(Band(*(taken * share for share in (precision.value, precision.low, precision.high))))
         positives = Band(*(size * share for share in (prior.value, prior.low, prior.high)))
         return self._told(values, [False] * len(values), positives)

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice, require_type
-from pugnn.evidence.bands import HiddenRanks
 from pugnn.evidence.degenerate import Reason
+from pugnn.evidence.hidden_positives import RankedPositives
+from pugnn.evidence.signal import HiddenRanks, has_signal
 from pugnn.losses import Sets
-from pugnn.methods.ranking.logistic import estimate_prior
+from pugnn.methods.ranking.plain import estimate_prior
 from pugnn.models import Backbone
-from pugnn.priors import Prior, prior_bounds
+from pugnn.priors import Prior, prior_bounds, prior_words
 from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
 from pugnn.registry import Registry
 from pugnn.task import PUTask
@@ -34,10 +35,10 @@ class FittedMethod:
     Args:
         model: the trained network.
         log: every term of the loss at every epoch.
-        prior: positive share of the unlabelled nodes that the method assumed or found.
-        notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
-        degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
-        hidden: where known positives rank that the method hid in turn; ``None`` if it hid none.
+        prior: positive share of the unlabelled nodes that the method used or found.
+        notes: sentences about what the method decided, shown on the terminal, in ``run.json`` and in the report.
+        degenerate: signs of a collapse that only the method can see; the estimator finds those in scores and loss.
+        hidden: ranks of known positives that the method hid in turn; ``None`` if it hid none.
     """
 
     model: Backbone
@@ -46,6 +47,21 @@ class FittedMethod:
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
     hidden: HiddenRanks | None = None
+
+    @classmethod
+    def of_ranking(
+        cls,
+        model: Backbone,
+        hidden: RankedPositives,
+        prior: Prior,
+        *,
+        notes: tuple[str, ...] = (),
+        log: Log | None = None,
+    ) -> Self:
+        """The result of a method that has hidden known positives itself, with a note about its prior."""
+        ranks = HiddenRanks(prior, hidden.ranks)
+        words = prior_words(prior, len(hidden.ranks), signal=has_signal(ranks, hidden.unlabelled))
+        return cls(model, log or [], prior.value, (*notes, words), hidden=ranks)
 
 
 @dataclass(frozen=True)

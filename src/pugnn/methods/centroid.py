@@ -8,11 +8,10 @@ from typing import ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone
-from pugnn.priors import prior_words, settle_prior
+from pugnn.priors import settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
 from pugnn.training.progress import stage_progress
@@ -26,7 +25,7 @@ class Centroid(Method):
 
     Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.views`). With
     :math:`\mu_L` the mean row of the known positives and :math:`\mu` that of all nodes, node i scores
-    :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
+    :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes have in common would decide.
     Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.evidence.hidden_positives.FoldedTask.contrasts`).
 
     The share π of the unlabelled nodes that score highest is decided positive; if it is estimated, that is the one with
@@ -45,22 +44,19 @@ class Centroid(Method):
         """A model that is still empty: its sizes depend on the data."""
         return LinearModel(num_features)
 
-    def directions(self, views: ViewMatrix, known: FoldedTask) -> NDArray[np.float32]:
-        """What the rows are multiplied with: of the whole, and with each fold hidden, as columns."""
-        return known.contrasts(views)
+    def directions(self, views: ViewMatrix, folded: FoldedTask) -> NDArray[np.float32]:
+        """Directions of the models of a folded task, shape ``(1, F, k)``."""
+        return folded.contrasts(views)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
-        known = FoldedTask.of(task, settings.seed)
+        folded = FoldedTask.of(task, settings.seed)
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes, ("smoothed",))
-            directions = self.directions(views, known)
-            ranked = known.rank(views @ directions[:, :, 1:])
-        settled = settle_prior(self.prior, ranked)
-        hidden = HiddenRanks(settled, ranked.ranks)
-        model = LinearModel.ranking(task, attributes, directions[:, :, 0], settled.value)
-        signal = not no_signal(hidden, len(task.unlabelled))
-        notes = (prior_words(settled, len(ranked.ranks), signal=signal),)
-        return FittedMethod(model, [], settled.value, notes=notes, hidden=hidden)
+            directions = self.directions(views, folded)
+            hidden = folded.rank_hidden(views @ directions[:, :, 1:])
+        prior = settle_prior(self.prior, hidden)
+        model = LinearModel.ranking(task, attributes, directions[:, :, 0], prior.value)
+        return FittedMethod.of_ranking(model, hidden, prior)

@@ -15,7 +15,7 @@ from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, GraphInputs, Output, inputs_on
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
-from pugnn.views import count_above
+from pugnn.views import ROUNDING_SPREAD, count_above
 
 #: The channels as polynomials in Â, which averages over the neighbours: coefficients of 1, Â and Â².
 CHANNELS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, -2, 1))
@@ -25,8 +25,6 @@ PENALTY = 10.0
 TOLERANCE, MAX_STEPS = 1e-6, 200
 #: Shorter rows count as zero.
 MIN_LENGTH = 1e-12
-#: Predictions whose spread is no more than this share of the largest differ by rounding alone.
-EQUAL = 1e-6
 
 
 @METHODS.register("graphany")
@@ -100,7 +98,7 @@ class Mixture(Backbone):
         self.weights.copy_(ridge(product, target, self.weights.shape))
         free = product(self.weights)[unlabelled].double()
         spreads = free.std(dim=0, correction=0)
-        equal = spreads <= EQUAL * free.abs().amax(dim=0)  # rounding must not become a ranking
+        equal = spreads <= ROUNDING_SPREAD * free.abs().amax(dim=0)  # rounding must not become a ranking
         self.means.copy_(free.mean(dim=0))
         self.spreads.copy_(spreads.masked_fill(equal, 1.0))
         best = self.mixed(free).sort(descending=True).values

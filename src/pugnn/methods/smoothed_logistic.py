@@ -37,6 +37,6 @@ class SmoothedLogistic(Centroid):
         if not self.inverse_penalty > 0:
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
 
-    def directions(self, views: ViewMatrix, known: FoldedTask) -> NDArray[np.float32]:
-        """The coefficients of the regression, and of those without a fold of the known nodes."""
-        return logistic_regression(views, known, self.inverse_penalty)
+    def directions(self, views: ViewMatrix, folded: FoldedTask) -> NDArray[np.float32]:
+        """Coefficients of the models of a folded task, shape ``(1, F, k)``."""
+        return logistic_regression(views, folded, self.inverse_penalty)

@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, percent
 from pugnn.evidence import Prior, RankedPositives
-from pugnn.evidence.bands import are_informative
 from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
+from pugnn.evidence.signal import are_informative
 from pugnn.losses.sets import require_prior
 from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR
 

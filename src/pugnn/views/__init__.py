@@ -4,7 +4,8 @@ from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
 from pugnn.views.joined_view_matrix import AnyViewMatrix, JoinedViewMatrix
 from pugnn.views.layered_model import LayeredModel, LayerModel
-from pugnn.views.linear_model import SLOPE, LinearModel, count_above
+from pugnn.views.linear_model import LinearModel
+from pugnn.views.ranking_model import LOG_ODDS_SPREAD, ROUNDING_SPREAD, RankingModel, count_above
 from pugnn.views.view import VIEWS, View
 from pugnn.views.view_matrix import (
     ROUNDING,
@@ -18,9 +19,10 @@ from pugnn.views.walks import FAR, closeness, relative_walks
 
 __all__ = [
     "FAR",
+    "LOG_ODDS_SPREAD",
     "RESTART",
     "ROUNDING",
-    "SLOPE",
+    "ROUNDING_SPREAD",
     "STEPS",
     "TRAINING_SAMPLE",
     "VIEWS",
@@ -30,6 +32,7 @@ __all__ = [
     "LayerModel",
     "LayeredModel",
     "LinearModel",
+    "RankingModel",
     "View",
     "ViewMatrix",
     "closeness",

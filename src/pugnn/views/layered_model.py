@@ -14,15 +14,14 @@ from pugnn.errors import PugnnError, shorten
 from pugnn.features.structure import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.layers import layers_of, structural
-from pugnn.models.backbone import Backbone, Output
-from pugnn.models.inputs import GraphInputs
 from pugnn.views.attributes import Attributes
 from pugnn.views.linear_model import LinearModel
+from pugnn.views.ranking_model import RankingModel
 from pugnn.views.view_matrix import ViewMatrix
 
 
 class LayerModel(LinearModel):
-    """A linear model on one layer: of the attributes of nodes, or of where in the layer they are."""
+    """A linear model on one layer: of the attributes of nodes, or of their place in the layer."""
 
     layer: Tensor
     structural: Tensor
@@ -33,20 +32,18 @@ class LayerModel(LinearModel):
         self.register_buffer("structural", torch.empty((), dtype=torch.bool))
 
     @classmethod
-    def of(cls, layer: str, views: ViewMatrix, attributes: Attributes, direction: NDArray[np.float32]) -> LayerModel:
-        """The part with a direction in the views of a layer, shape ``(views, F)``."""
-        part = cls(views.graph.num_features)
-        part.layer = torch.tensor(list(layer.encode()), dtype=torch.uint8)
-        part.structural = torch.tensor(not views.graph.num_features)
-        part.centre, part.scale = torch.tensor(attributes.centre), torch.tensor(attributes.scale)
-        part.standardised = torch.tensor(attributes.standardised)
-        part.direction = torch.from_numpy(direction.copy())
-        part.by_closeness, part.constant = (torch.zeros((), dtype=torch.float64) for _ in range(2))
-        return part
+    def on_layer(cls, name: str, views: ViewMatrix, direction: NDArray[np.float32]) -> LayerModel:
+        """The model with a direction, shape ``(views, F)``, in the views of a layer."""
+        graph = views.graph
+        model = cls.of_direction(graph.num_features, Attributes.of(graph), direction)
+        assert isinstance(model, LayerModel)
+        model.layer = torch.tensor(list(name.encode()), dtype=torch.uint8)
+        model.structural = torch.tensor(not graph.num_features)
+        return model
 
     @property
     def name(self) -> str:
-        """That of its layer."""
+        """The name of its layer."""
         return bytes(self.layer.tolist()).decode()
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
@@ -60,24 +57,17 @@ class LayerModel(LinearModel):
             raise PugnnError("its weights layer are not the name of a relation") from None
 
 
-class LayeredModel(Backbone):
-    """The sum of the log-odds of several parts, and a constant.
+class LayeredModel(RankingModel):
+    """The sum of the scores of several models on layers.
 
     Args:
-        parts: linear models on layers.
+        parts: the models.
     """
-
-    uses_weights = True
-
-    constant: Tensor
 
     def __init__(self, parts: list[LayerModel]) -> None:
         super().__init__()
         self.parts = nn.ModuleList(parts)
-        self.register_buffer("constant", torch.zeros((), dtype=torch.float64))
-        #: What was scored last: the graph, its known positives, and the log-odds but for the constant.
-        self.scored_last: tuple[Graph, bytes, NDArray[np.float32]] | None = None
-        self._known: tuple[Graph, NDArray[np.int64]] | None = None
+        self._last_scores: tuple[Graph, bytes, NDArray[np.float32]] | None = None
 
     def __iter__(self) -> Iterator[LayerModel]:
         for part in self.parts:
@@ -86,19 +76,11 @@ class LayeredModel(Backbone):
 
     @property
     def needs_known(self) -> bool:  # type: ignore[override]
-        """If closeness counts in a part."""
+        """Whether closeness counts in a part."""
         return any(part.needs_known for part in self)
 
-    def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
-        """Remember the known positives of a graph."""
-        self._known = graph, positives
-
-    def known_in(self, graph: Graph) -> NDArray[np.int64]:
-        """The known positives of a graph, if they were given last; otherwise none."""
-        return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
-
     def on_layers(self, graph: Graph) -> Iterator[tuple[LayerModel, Graph]]:
-        """Each part, which knows the known positives, and the layer that it scores."""
+        """Each part, which is given the known positives, and the layer that it scores."""
         layers = layers_of(graph)
         if missing := [part.name for part in self if part.name not in layers]:
             raise PugnnError(
@@ -111,17 +93,16 @@ class LayeredModel(Backbone):
             yield part, layer
 
     def scores(self, graph: Graph) -> NDArray[np.float32]:
-        """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
+        """Log-odds of all nodes without the constant, shape ``(N,)``; those of the last graph are kept."""
         known = self.known_in(graph).tobytes()
-        last = self.scored_last
-        if last is None or last[0] is not graph or last[1] != known:
-            found = np.zeros(graph.num_nodes, np.float32)
+        if self._last_scores is None or self._last_scores[0] is not graph or self._last_scores[1] != known:
+            scores = np.zeros(graph.num_nodes, np.float32)
             for part, layer in self.on_layers(graph):
-                found += part.scores(layer)[: graph.num_nodes]
-            last = self.scored_last = graph, known, found
-        return last[2]
+                scores += part.scores(layer)[: graph.num_nodes]
+            self._last_scores = graph, known, scores
+        return self._last_scores[2]
 
-    def forward(self, inputs: GraphInputs) -> Output:
-        """Score every node of a graph."""
-        logits = torch.from_numpy(self.scores(inputs.graph)).double() + self.constant
-        return Output(logits[:, None], logits)
+    def remember_scores(self, graph: Graph, scores: NDArray[np.float32] | None) -> None:
+        """Take scores as those of a graph, without smoothing every layer again; ``None`` forgets them."""
+        known = self.known_in(graph).tobytes()
+        self._last_scores = None if scores is None else (graph, known, scores)

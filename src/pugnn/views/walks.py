@@ -1,4 +1,4 @@
-r"""How close nodes are to the known positives: what the links say without any attribute.
+r"""Closeness of nodes to the known positives, by links alone.
 
 A walk from node i that goes on with probability :math:`1 - \beta` at every step, T steps at most, ends at a known
 positive with a probability of about
@@ -6,8 +6,9 @@ positive with a probability of about
 .. math:: p_i = \tilde d_i^{-1/2} \sum_{l \in L} \big(H^{(T)}\big)_{il}
 
 where :math:`H^{(T)}` is the matrix that smooths attributes (:mod:`pugnn.graph.smoothing`), and
-:math:`\tilde d_i^{-1/2}` keeps nodes with many links from being close to everything. With :math:`\bar p` its mean over
-the nodes that are not known, the closeness is :math:`\log(p_i / \bar p + 0.1)`, less its mean over all nodes.
+:math:`\tilde d_i^{-1/2}` keeps nodes with many links from being close to everything. With :math:`\bar p` the mean of
+:math:`p_i` over nodes that are not known positives, closeness is :math:`\log(p_i / \bar p + 0.1)`, minus its mean over
+all nodes.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from pugnn.graph import Graph
 from pugnn.graph.derived import derived
 from pugnn.graph.smoothing import smoother_of
 
-#: A node that is less close than this, in terms of the mean, counts as hardly any farther.
+#: Added to the relative probability before the logarithm, so that far nodes differ little.
 FAR = 0.1
-#: Sets of known positives whose walks are kept: a whole, and that without each of five folds.
-MAX_KEPT = 6
+#: Sets of known positives whose walks are cached: all of them, and without each of five folds.
+MAX_CACHED = 6
 
 
 def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The closeness of every node to the known positives of each column, shape ``(N, k)``; 0 where there are none.
+    """Closeness of every node to the known positives of each column, shape ``(N, k)``; 0 for a column without any.
 
     ``known`` is 1 for known positives and 0 for all others, shape ``(N, k)``.
     """
@@ -37,12 +38,12 @@ def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def relative_walks(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
     r""":math:`p_i / \bar p`, shape ``(N, k)``; it must not be changed."""
-    whole = np.flatnonzero(known[:, 0]).tobytes()
+    positives = np.flatnonzero(known[:, 0]).tobytes()
     if known.shape[1] == 1:
-        return derived(graph, "walks", lambda: _walk(graph, known), whole, most=MAX_KEPT)
+        return derived(graph, "walks", lambda: _walk(graph, known), positives, most=MAX_CACHED)
     walks = _walk(graph, known)
-    # The first column is the whole, of which a model is made next.
-    derived(graph, "walks", lambda: walks[:, :1].copy(), whole, most=MAX_KEPT)
+    # The first column has all known positives, and the model of these is scored next.
+    derived(graph, "walks", lambda: walks[:, :1].copy(), positives, most=MAX_CACHED)
     return walks
 
 

@@ -1,7 +1,7 @@
-"""Layers of a graph with several relations, ranked one by one, and how much hidden positives say that each counts.
+"""Layers of a graph with several relations: the views of each, and how much hidden positives say that it counts.
 
-A layer is a plain graph (:mod:`pugnn.graph.layers`): that of all relations together, or that of one relation. On each,
-two kinds of views stand side by side: those of the attributes, times 0.45, and where in the layer a node is
+A layer is a plain graph (:mod:`pugnn.graph.layers`), of all relations together or of one relation. It has two kinds of
+views side by side: those of the attributes of nodes, times 0.45, and those of their place in the layer
 (:class:`pugnn.features.structure.Structure`), which is all there is for nodes without attributes.
 """
 
@@ -12,63 +12,60 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.evidence.hidden_positives import FoldedTask, advantage
+from pugnn.evidence.hidden_positives import FoldedTask, evidence_for
 from pugnn.graph import Graph
 from pugnn.graph.layers import ALL, has_attributes, layers_of, structural
-from pugnn.methods.ranking.logistic import Ranking, rank
+from pugnn.methods.ranking.plain import rank_views
 from pugnn.task import PUTask
 from pugnn.views import Attributes, JoinedViewMatrix, views_of
 
-#: The weight of attributes beside the structure of a layer. It is the number that ``VIEWS`` has for the
-#: views beside the smoothed one, and multiplies those weights once more; either may change without the other.
-ATTRIBUTES = 0.45
+#: The weight of attributes beside the place in a layer.
+ATTRIBUTES_WEIGHT = 0.45
 #: How fast the weight of a layer falls with the evidence against it.
 FALL = 2.0
-#: With more entries of the adjacency than this, the structure of a layer takes too long, unless there is nothing else.
+#: With more entries of the adjacency, places in a layer take too long to compute, unless there is nothing else.
 MAX_ENTRIES = 5_000_000
 
 
 def layer_views(layer: Graph, *, attributes: bool) -> JoinedViewMatrix:
-    """The views of a layer: of its structure, and of attributes if there are any."""
-    parts = [(views_of(layer, Attributes.of(layer)), ATTRIBUTES)] if attributes else []
+    """The views of a layer: of the place of nodes in it, and of their attributes if there are any."""
+    parts = [(views_of(layer, Attributes.of(layer)), ATTRIBUTES_WEIGHT)] if attributes else []
     if not parts or len(layer.indices) <= MAX_ENTRIES:
         bare = structural(layer)
         parts.append((views_of(bare, Attributes.of(bare)), 1.0))
     return JoinedViewMatrix(parts)
 
 
-def on_layer(known: FoldedTask, layer: Graph) -> FoldedTask:
-    """The same known nodes in a layer, whose first nodes are those of the graph."""
-    return FoldedTask(replace(known.task, graph=layer), known.folds)
+def on_layer(folded: FoldedTask, layer: Graph) -> FoldedTask:
+    """The same task on a layer, whose first nodes are those of the graph."""
+    return FoldedTask(replace(folded.task, graph=layer), folded.folds)
 
 
-def layer_shares(ranks: dict[str, NDArray[np.float64]], prior: float) -> dict[str, float]:
-    """The weight of each layer, 1 for the best, from the ranks of hidden positives in each."""
-    best = min(ranks, key=lambda name: float(np.log(ranks[name] + prior).mean()) if len(ranks[name]) else 0.0)
-    return {name: float(np.exp(-FALL * max(0.0, advantage(ranks[best], own, prior)))) for name, own in ranks.items()}
+def layer_weights(ranks: dict[str, NDArray[np.float64]], floor: float) -> dict[str, float]:
+    """The weight of each layer, 1 for the best, from the ranks of hidden positives in each.
 
-
-def rank_layers(known: FoldedTask) -> tuple[dict[str, Ranking], dict[str, float]]:
-    """The ranking of every layer, without training, and the weights of layers."""
-    graph = known.task.graph
-    with_attributes = has_attributes(graph)
-    rankings = {
-        name: rank(layer_views(layer, attributes=with_attributes), on_layer(known, layer))
-        for name, layer in layers_of(graph).items()
-    }
-    found = len(known.task.labelled) / len(known.task.unlabelled)
-    return rankings, layer_shares({name: each.hidden.ranks for name, each in rankings.items()}, found)
+    ``floor`` is that of :func:`pugnn.evidence.hidden_positives.evidence_for`.
+    """
+    best = min(ranks, key=lambda name: float(np.log(ranks[name] + floor).mean()) if len(ranks[name]) else 0.0)
+    evidence = {name: evidence_for(ranks[best], over=of_layer, floor=floor) for name, of_layer in ranks.items()}
+    return {name: float(np.exp(-FALL * max(0.0, against))) for name, against in evidence.items()}
 
 
 def relation_weights(task: PUTask, seed: int) -> dict[str, float]:
-    """How much each relation counts in a graph for methods that take one kind of edge; the most is 1.
+    """The weight of each relation for methods that read a single kind of edge; the largest is 1.
 
-    It is the weight of its layer and of that of all relations; both directions of one count the same, so that the sum
-    is symmetric.
+    It is the weight of its own layer, by its plain ranking, and that of all relations. Both directions of a relation
+    count the same, so that the weighted sum of relations is symmetric.
     """
-    shares = rank_layers(FoldedTask.of(task, seed))[1]
-    found = {
-        name: shares[ALL] + (shares.get(name, 0.0) + shares.get(each.reverse or name, 0.0)) / 2
-        for name, each in task.graph.relations.items()
+    graph, folded = task.graph, FoldedTask.of(task, seed)
+    attributes = has_attributes(graph)
+    rankings = {
+        name: rank_views(layer_views(layer, attributes=attributes), on_layer(folded, layer))
+        for name, layer in layers_of(graph).items()
     }
-    return {name: value / max(found.values()) for name, value in found.items()}
+    of_layers = layer_weights({name: ranking.hidden.ranks for name, ranking in rankings.items()}, folded.labelled_share)
+    weights = {}
+    for name, relation in graph.relations.items():
+        both = of_layers.get(name, 0.0) + of_layers.get(relation.reverse or name, 0.0)
+        weights[name] = of_layers[ALL] + both / 2
+    return {name: weight / max(weights.values()) for name, weight in weights.items()}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pugnn.errors import counted, percent, shown
-from pugnn.evidence.bands import lift
+from pugnn.evidence.signal import lift
 from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import write_text
