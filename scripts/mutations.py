@@ -97,7 +97,7 @@ MUTATIONS = [
     # Views
     _m("methods/views.py", "START_LABELS, MAX_START = 50", "START_LABELS, MAX_START = 40", "views"),
     _m("methods/views.py", "PENALTY, MIN_PENALTY = 0.06", "PENALTY, MIN_PENALTY = 0.12", "views"),
-    _m("methods/views.py", "2 * epoch / settings.epochs", "epoch / settings.epochs", "views"),
+    _m("methods/views.py", "2 * batch.epoch / settings.epochs", "batch.epoch / settings.epochs", "views"),
     _m("methods/views.py", "EVEN_PRIOR = 0.05", "EVEN_PRIOR = 0.5", "views"),
     _m("methods/ranking/logistic.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
     _m("views/walks.py", "FAR = 0.1", "FAR = 1.0", "views"),

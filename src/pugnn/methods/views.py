@@ -24,7 +24,6 @@ from pugnn.priors import Prior, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.threads import threads_for
 from pugnn.training import (
-    Adam,
     Batch,
     FullGraph,
     Plan,
@@ -239,7 +238,7 @@ def _train(
     penalty = min(max(PENALTY * prior / len(task.labelled), MIN_PENALTY), settings.weight_decay)
     # The terms are means over the models, so the penalty is one, too.
     settings = replace(settings, weight_decay=penalty / seen.shape[1])
-    labelled_weight, confidence = max(2 * prior, 1.0), 0.0
+    labelled_weight = max(2 * prior, 1.0)
 
     nodes = [task.labelled, task.unlabelled, task.negative]
     if views.kept:  # means over a sample are as good
@@ -248,11 +247,8 @@ def _train(
         views = views.subset(np.concatenate(nodes))
         nodes = np.split(np.arange(sum(map(len, nodes))), np.cumsum([len(each) for each in nodes])[:-1])
 
-    def before_epoch(epoch: int, optimizer: Adam) -> None:  # noqa: ARG001
-        nonlocal confidence
-        confidence = min(1.0, 2 * epoch / settings.epochs)
-
     def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+        confidence = min(1.0, 2 * batch.epoch / settings.epochs)
         # The embedding holds logits: a column for all known positives, and one without each fold.
         return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
 
@@ -261,7 +257,7 @@ def _train(
 
     loader = FullGraph(task.graph, Sets.of(*nodes))
     with threads_for(logits.size + weight.size):
-        trained = train(loader, objective, settings, build=build, before_epoch=before_epoch, **run)
+        trained = train(loader, objective, settings, build=build, **run)
     assert isinstance(trained.model, _Directions)
     return trained.model.weight.detach().numpy(), trained.log
 

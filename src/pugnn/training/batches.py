@@ -50,11 +50,13 @@ class Batch:
         inputs: of the network.
         sets: which rows of its output are labelled, unlabelled, near, …
         pairs: which rows are neighbours and which are not, for a regulariser on a part of the graph.
+        epoch: number of the epoch, from 0, for objectives that change over time; these cannot be recorded and replayed.
     """
 
     inputs: GraphInputs
     sets: Sets
     pairs: Pairs | None = None
+    epoch: int = 0
 
 
 class Loader(Protocol):
