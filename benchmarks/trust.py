@@ -30,7 +30,7 @@ from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up
 from pugnn.errors import PugnnWarning
 from pugnn.evidence.hidden_positives import FoldedTask
-from pugnn.methods.ranking.logistic import rank_task
+from pugnn.methods.ranking.plain import rank_task
 from pugnn.metrics import f1, precision_at, roc_auc
 from pugnn.task import PUTask, draw_labels
 from pugnn_paper.cells import named_dataset

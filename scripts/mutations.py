@@ -95,13 +95,13 @@ MUTATIONS = [
         "smoothed-logistic",
     ),
     # Views
-    _m("methods/views.py", "START_LABELS, MAX_START = 50", "START_LABELS, MAX_START = 40", "views"),
-    _m("methods/views.py", "PENALTY, MIN_PENALTY = 0.06", "PENALTY, MIN_PENALTY = 0.12", "views"),
-    _m("methods/views.py", "2 * epoch / settings.epochs", "epoch / settings.epochs", "views"),
-    _m("methods/views.py", "EVEN_PRIOR = 0.05", "EVEN_PRIOR = 0.5", "views"),
-    _m("methods/ranking/logistic.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
+    _m("methods/ranking/confident.py", "START_LABELS, MAX_START = 50", "START_LABELS, MAX_START = 40", "views"),
+    _m("methods/ranking/confident.py", "PENALTY, MIN_PENALTY = 0.06", "PENALTY, MIN_PENALTY = 0.12", "views"),
+    _m("methods/ranking/confident.py", "2 * batch.epoch / settings.epochs", "batch.epoch / settings.epochs", "views"),
+    _m("methods/ranking/view_fit.py", "EVEN_PRIOR = 0.05", "EVEN_PRIOR = 0.5", "views"),
+    _m("methods/ranking/plain.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
     _m("views/walks.py", "FAR = 0.1", "FAR = 1.0", "views"),
-    _m("methods/ranking/logistic.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
+    _m("methods/ranking/plain.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
     _m("methods/ranking/logistic.py", "slope[special] = v * (", "slope[special] = (", "views negatives"),
     _m("evidence/hidden_positives.py", "MAX_NEGATIVE = 0.5", "MAX_NEGATIVE = 0.6", "views negatives"),
     _m(
@@ -120,7 +120,7 @@ MUTATIONS = [
     _m("graph/smoothing.py", "1 / np.sqrt(strength + 1)", "1 / np.sqrt(strength + 2)", "centroid", "views"),
     _m("views/view.py", '"difference": View(0.45', '"difference": View(0.6', "views rewired"),
     _m("views/view_matrix.py", "for hop in range(int(table))", "for hop in range(min(1, int(table)))", "views"),
-    _m("views/linear_model.py", "SLOPE = 4.0", "SLOPE = 4.1", "views", "centroid"),
+    _m("views/ranking_model.py", "LOG_ODDS_SPREAD = 4.0", "LOG_ODDS_SPREAD = 4.1", "views", "centroid"),
     _m("graph/smoothing.py", "(p[i], t, q[i])", "(p[i], t, -q[i])", "centroid"),
     _m("evidence/rank_model.py", "POWER, HALVED_AT = 0.4", "POWER, HALVED_AT = 0.2", "views rewired"),
     # Networks and training

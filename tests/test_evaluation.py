@@ -17,7 +17,7 @@ from pugnn.graph import Graph
 from pugnn.graph.smoothing import Smoother
 from pugnn.losses import UnlabelledAsNegativeLoss
 from pugnn.methods.base import LossMethod
-from pugnn.methods.ranking import logistic
+from pugnn.methods.ranking import plain
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 
@@ -169,10 +169,10 @@ def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatc
     """Fit, suggest, explain, evaluate, and trials of two methods as in a sweep."""
     monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
     smoothed, ranked = [], []
-    smooth, rank = Smoother.smooth, logistic.rank
+    smooth, rank = Smoother.smooth, plain.rank_views
     watched = lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values)  # noqa: E731
     monkeypatch.setattr(Smoother, "smooth", watched)
-    monkeypatch.setattr(logistic, "rank", lambda *args: ranked.append(len(args[1].task.labelled)) or rank(*args))
+    monkeypatch.setattr(plain, "rank_views", lambda *args: ranked.append(len(args[1].task.labelled)) or rank(*args))
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(*rng.integers(0, 200, (2, 600)), num_nodes=200, features=rng.normal(size=(200, 20)))
     task = PUTask.from_positives(graph, np.arange(25))

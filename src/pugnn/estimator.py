@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn import fitting
+from pugnn import decisions, fitting, warm_start
 from pugnn.errors import PugnnError
 from pugnn.evidence import Audit, find_reasons
 from pugnn.evidence.bands import estimate
@@ -166,11 +166,11 @@ class PUNodeClassifier(Parameters):
         if start is not None:
             require_fitted(start, "start")
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
-            fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
+            fresh = warm_start.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
-            task = replace(task, expected_left=fitting.expected_left(task, start.settled_prior_, start.known_))
+            task = replace(task, expected_left=warm_start.expected_left(task, start.settled_prior_, start.known_))
         if checkpoint is not None:
-            name = fitting.identity(task, method, settings, run.get("start"))
+            name = warm_start.digest_of_fit(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
             self.relation_weights_ = fitting.weigh_relations(method, task, settings)
@@ -190,10 +190,12 @@ class PUNodeClassifier(Parameters):
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
         wanted = (self.threshold, self.budget)
-        self.threshold_, self.decided_by_ = fitting.decide(unlabelled, self.prior_, hidden, *wanted, anyway=self.decide)
+        self.threshold_, self.decided_by_ = decisions.decide(
+            unlabelled, self.prior_, hidden, *wanted, anyway=self.decide
+        )
         decided = int((unlabelled >= self.threshold_).sum())
         self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=len(unlabelled), decided=decided)
-        own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
+        own = self.threshold_ if self.threshold == "prior" else decisions.DEFAULT_THRESHOLD
         about: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores[task.labelled], unlabelled, log=self.log_, **about)
         self.degenerate_ = fitting.warn_of_collapse((*fitted.degenerate, *found))
@@ -233,7 +235,7 @@ class PUNodeClassifier(Parameters):
         found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), self.graph_for(graph)).numpy()
         found = found[: graph.num_targets]
         if self.known_.rejected:
-            found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
+            found[self.known_.find(graph)["rejected"]] = decisions.KNOWN_NEGATIVE
         return found
 
     def model_for(self, graph: Graph, positives: NDArray[np.int64] | None = None) -> Backbone:
@@ -255,7 +257,7 @@ class PUNodeClassifier(Parameters):
         """Decision for every node, or every target: 1 where the score reaches the threshold; shape ``(N,)``."""
         found = self.decision_function(graph)
         # Known negatives are not, even with a threshold of 0.
-        decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != fitting.KNOWN_NEGATIVE)
+        decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != decisions.KNOWN_NEGATIVE)
         return decided.astype(np.int64)
 
     def audit(self, n: int = 20, *, about: About = "both", seed: int = 0) -> Audit:
@@ -291,7 +293,7 @@ class PUNodeClassifier(Parameters):
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
             method, settings = estimator.check_parameters()
-            fitting.require_weights(method, settings, estimator.num_features_, tensors)
+            warm_start.require_weights(method, settings, estimator.num_features_, tensors)
             estimator.model_ = method.rebuild(estimator.num_features_, settings, tensors)
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
@@ -304,6 +306,6 @@ class PUNodeClassifier(Parameters):
     def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None = None) -> Self:
         """Make a loaded classifier what ``fit`` made it: it knows its task, and the log-odds of all nodes there."""
         found = self.decision_function(task.graph) if log_odds is None else log_odds
-        found[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        found[task.negative] = decisions.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task, found)
         return self

@@ -78,7 +78,7 @@ def test_another_method_starts_afresh_and_says_so(checked, pugnn_main):
     tables = ["--edges", "edges.csv", "--nodes", "nodes.csv", "--positives", "positives.csv", "--start", "first"]
     done = pugnn_main("fit", *tables, "--method", "naive", "--rejected", "wrong.csv", "--epochs", 3, "--out", "second")
     assert done.code == 0, done.err
-    assert "Nothing of the earlier model is taken over: the earlier model is one of views, not of naive" in done.out
+    assert "Nothing of the earlier model is taken over: the earlier model was made by views, not by naive" in done.out
 
 
 def test_no_feedback_yet_is_a_note(checked, pugnn_main):

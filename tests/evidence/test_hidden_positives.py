@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dense_views import side_by_side
-from pugnn.evidence.hidden_positives import FoldedTask, advantage, deal_folds, ranks_among
+from pugnn.evidence.hidden_positives import FoldedTask, deal_folds, evidence_for, ranks_among
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 from pugnn.views import Attributes, ViewMatrix
@@ -47,14 +47,14 @@ def test_every_known_positive_is_ranked_by_scores_that_did_not_know_it():
         sum(scores[other, fold] > scores[node, fold] for other in free) / 8
         for node, fold in ((0, 0), (2, 0), (3, 1))  # rankings are not judged by confirmed finds
     ]
-    assert known.rank(scores).ranks.tolist() == expected
+    assert known.rank_hidden(scores).ranks.tolist() == expected
 
 
 def test_a_single_known_positive_is_never_hidden():
     one = known_nodes([2], deal_folds(1, 0), negative=[4])
     assert one.turns == 0
     assert one.seen.tolist() == [[1.0]]
-    assert len(one.rank(np.zeros((14, 0))).ranks) == 0
+    assert len(one.rank_hidden(np.zeros((14, 0))).ranks) == 0
 
 
 def test_contrasts_are_differences_of_means_without_the_hidden_fold():
@@ -84,24 +84,24 @@ def test_few_known_negatives_hardly_count(count, share):
     assert known.negative_share == pytest.approx(share)
 
 
-def test_advantage_is_a_shrunk_t_statistic():
+def test_evidence_for_is_a_shrunk_t_statistic():
     ranks, others = RNG.random(8), RNG.random(8)
     gains = [np.log(other + 0.1) - np.log(rank + 0.1) for rank, other in zip(ranks, others, strict=True)]
     mean = sum(gains) / 8
     variance = sum((gain - mean) ** 2 for gain in gains)  # 7 times the sample's variance
     pooled = (variance + 4 * 0.5**2) / (7 + 4)
-    assert advantage(ranks, others, 0.1) == pytest.approx(8 / 18 * mean / (pooled / 8) ** 0.5)
-    assert advantage(others, ranks, 0.1) == pytest.approx(-advantage(ranks, others, 0.1))
+    assert evidence_for(ranks, others, 0.1) == pytest.approx(8 / 18 * mean / (pooled / 8) ** 0.5)
+    assert evidence_for(others, ranks, 0.1) == pytest.approx(-evidence_for(ranks, others, 0.1))
 
 
 def test_a_few_hidden_positives_that_agree_say_little():
-    assert advantage(np.full(3, 0.1), np.full(3, 0.3), 0.1) < 1.0
-    assert advantage(np.full(100, 0.1), np.full(100, 0.3), 0.1) > 10.0
-    assert advantage(np.array([0.1]), np.array([0.9]), 0.1) == 0.0
-    assert advantage(np.full(30, 0.2), np.full(30, 0.2), 0.1) == 0.0
+    assert evidence_for(np.full(3, 0.1), np.full(3, 0.3), 0.1) < 1.0
+    assert evidence_for(np.full(100, 0.1), np.full(100, 0.3), 0.1) > 10.0
+    assert evidence_for(np.array([0.1]), np.array([0.9]), 0.1) == 0.0
+    assert evidence_for(np.full(30, 0.2), np.full(30, 0.2), 0.1) == 0.0
 
 
 def test_the_top_counts_where_positives_are_rare_and_what_is_found_anyway_does_not():
     first, second = np.array([0.0005, 0.3] * 20), np.array([0.01, 0.25] * 20)
-    assert advantage(first, second, 0.001) > 1
-    assert advantage(first, second, 0.4) < 0
+    assert evidence_for(first, second, 0.001) > 1
+    assert evidence_for(first, second, 0.4) < 0

@@ -13,10 +13,10 @@ from pugnn.errors import PugnnError
 from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph import Graph
 from pugnn.graph.derived import forget_derived
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
-from pugnn.methods import views as module
-from pugnn.methods.ranking.logistic import Ranking
+from pugnn.methods.ranking import confident
+from pugnn.methods.ranking.plain import Ranking
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
@@ -63,7 +63,7 @@ def test_the_three_terms_by_plain_loops():
         labelled += 0.7 * abs(sum(s[i] for i in labels) / len(labels) - 1) / 2
         unlabelled += abs(sum(s[3:]) / 4 - 0.3) / 2
         entropy += 0.6 * sum(-p * math.log(p) - (1 - p) * math.log(1 - p) for p in s[3:]) / 4 / 2
-    terms = module.confident_prior_matching(logits, sets, seen, 0.3, 0.7, 0.6)
+    terms = confident_prior_matching(logits, sets, seen, 0.3, 0.7, 0.6)
     assert {name: float(term) for name, term in terms.items()} == pytest.approx(
         {"labelled": labelled, "unlabelled": unlabelled, "entropy": entropy}
     )
@@ -268,19 +268,19 @@ def test_the_same_seed_gives_the_same_scores():
     ("prior", "value", "power"), [(0.3, 0.3, 1), ("0.299..0.301", 0.3, 13 / 73), (0.02, 0.02, 1), (0.001, 0.001, 1)]
 )
 def test_training_counts_where_positives_are_common_and_their_share_is_known(prior, value, power, monkeypatch):
-    monkeypatch.setattr(module, "advantage", lambda *_: 0.1)
+    monkeypatch.setattr("pugnn.methods.ranking.view_fit.evidence_for", lambda *_, **__: 0.1)
     graph, _ = HOMOPHILOUS
-    note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "Training for confident scores")
+    note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "confident training")
     odds = ((value / 0.05) ** power * math.exp(0.1)) ** 2
-    assert float(note.split()[5]) == pytest.approx(100 * odds / (1 + odds), abs=0.6)
-    assert "better (evidence +0.1)" in note
+    assert float(note.split()[3]) == pytest.approx(100 * odds / (1 + odds), abs=0.6)
+    assert "better (evidence +0.1" in note
 
 
 def test_hidden_positives_can_overrule_training(monkeypatch):
-    monkeypatch.setattr(module, "advantage", lambda *_: -5.0)
+    monkeypatch.setattr("pugnn.methods.ranking.view_fit.evidence_for", lambda *_, **__: -5.0)
     graph, _ = HOMOPHILOUS
     found = fit(graph, LABELLED, Views(prior=0.3), epochs=50).decision_function()
-    monkeypatch.setattr(module, "advantage", lambda *_: -50.0)
+    monkeypatch.setattr("pugnn.methods.ranking.view_fit.evidence_for", lambda *_, **__: -50.0)
     assert np.corrcoef(found, fit(graph, LABELLED, Views(prior=0.3), epochs=3).decision_function())[0, 1] > 0.999
 
 
@@ -294,10 +294,12 @@ def test_a_hidden_positive_teaches_nothing(monkeypatch):
     monkeypatch.setattr(views, "_kept", None)  # no sample
     settings = TrainingSettings(**{**Views().training, "epochs": 20, "weight_decay": 0.0})
     start = RNG.normal(size=(*views.shape[1:], 6)).astype(np.float32)
-    trained, _ = module._train(views, ranked(start), known, 0.2, settings, {})
+    trained, _ = confident.train_confident(views, ranked(start), known, 0.2, settings, {})
     # More labels start from larger log-odds, which must be the same here.
-    monkeypatch.setattr(module, "START_LABELS", 50 * len(without.task.labelled) / len(task.labelled))
-    alone, _ = module._train(views, ranked(np.repeat(start[:, :, 1:2], 6, axis=2)), without, 0.2, settings, {})
+    monkeypatch.setattr(confident, "START_LABELS", 50 * len(without.task.labelled) / len(task.labelled))
+    alone, _ = confident.train_confident(
+        views, ranked(np.repeat(start[:, :, 1:2], 6, axis=2)), without, 0.2, settings, {}
+    )
     assert np.allclose(trained[:, :, 1], alone[:, :, 0], atol=1e-3)
 
 
@@ -314,7 +316,7 @@ def test_a_sample_of_the_nodes_is_enough(monkeypatch):
     found = []
     for size in (4096, 200):
         forget_derived()
-        monkeypatch.setattr(module, "TRAINING_SAMPLE", size)
+        monkeypatch.setattr(confident, "TRAINING_SAMPLE", size)
         found.append(fit(graph, labelled, Views(prior=0.3)).decision_function()[free])
     assert (found[0] != found[1]).any()
     assert average_precision(positive[free], found[1]) > average_precision(positive[free], found[0]) - 0.02

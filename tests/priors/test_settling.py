@@ -9,7 +9,7 @@ from pugnn.errors import PugnnError
 from pugnn.evidence import RankModel
 from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.evidence.prior import Prior
-from pugnn.methods.ranking.logistic import rank_task
+from pugnn.methods.ranking.plain import rank_task
 from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 
 

@@ -168,51 +168,43 @@ def test_sparse_and_dense_features_train_alike(graph):
     assert torch.allclose(score(one.model, graph), score(two.model, sparse), atol=1e-5)
 
 
-def test_a_hook_runs_before_every_epoch(graph):
-    seen, calls = [], []
+def test_the_rate_and_the_objective_know_the_epoch(graph):
+    seen = []
 
-    def before_epoch(epoch, optimizer):
-        seen.append((epoch, len(calls)))
-        optimizer.rate = 0.01 if epoch < 3 else 0.0
-
-    def counted(output, batch, seed):
-        calls.append(seed)
+    def watched(output, batch, seed):
+        seen.append(batch.epoch)
         return objective(output, batch, seed)
 
-    trained = train(whole(graph), counted, TrainingSettings(epochs=6, dropout=0.0), before_epoch=before_epoch)
-    assert seen == [(epoch, epoch) for epoch in range(6)], "its number, and that many epochs are behind it"
+    settings = TrainingSettings(epochs=6, dropout=0.0)
+    trained = train(whole(graph), watched, settings, rate=lambda epoch: 0.01 if epoch < 3 else 0.0)
+    assert seen == [0, 1, 2, 3, 4, 5]
     totals = [record["total"] for record in trained.log]
     assert totals[3] == totals[4] == totals[5] < totals[2], "the rate was zero from epoch 3 on"
     three = train(whole(graph), objective, TrainingSettings(epochs=3, dropout=0.0)).model
     assert all(torch.equal(a, b) for a, b in zip(trained.model.parameters(), three.parameters(), strict=True))
 
 
-def test_a_hook_goes_on_counting_in_a_resumed_training(graph, tmp_path):
+def test_epochs_go_on_counting_in_a_resumed_training(graph, tmp_path):
     seen = []
 
-    def before_epoch(epoch, optimizer):
-        seen.append(epoch)
-        optimizer.rate = 0.01 / (1 + epoch)
+    def rate(epoch):
+        return 0.01 / (1 + epoch)
+
+    def watched(output, batch, seed):
+        seen.append(batch.epoch)
+        return {name: term / (1 + batch.epoch) for name, term in objective(output, batch, seed).items()}
 
     def stops(output, batch, seed):
-        if len(seen) == 6:
+        if batch.epoch == 5:
             raise KeyboardInterrupt
-        return objective(output, batch, seed)
+        return watched(output, batch, seed)
 
-    settings = TrainingSettings(epochs=8)
-    uninterrupted = train(whole(graph), objective, settings, before_epoch=before_epoch)
-    seen.clear()
+    settings, state = TrainingSettings(epochs=8), tmp_path / "s"
+    uninterrupted = train(whole(graph), watched, settings, rate=rate)
     with pytest.raises(KeyboardInterrupt):
-        train(
-            whole(graph),
-            stops,
-            settings,
-            before_epoch=before_epoch,
-            checkpoint=Checkpoint(tmp_path / "s", "mine", every=4),
-        )
+        train(whole(graph), stops, settings, rate=rate, checkpoint=Checkpoint(state, "mine", every=4))
     seen.clear()
-    checkpoint = Checkpoint(tmp_path / "s", "mine", every=4)
-    resumed = train(whole(graph), objective, settings, before_epoch=before_epoch, checkpoint=checkpoint)
+    resumed = train(whole(graph), watched, settings, rate=rate, checkpoint=Checkpoint(state, "mine", every=4))
     assert seen == [4, 5, 6, 7]
     assert all(
         torch.equal(a, b) for a, b in zip(uninterrupted.model.parameters(), resumed.model.parameters(), strict=True)

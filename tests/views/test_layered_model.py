@@ -50,7 +50,7 @@ def test_scores_are_the_sum_over_parts(features):
         (name, each) for name in layers_of(graph) for each in parts_of_each
     ]
     assert classifier.decision_function().tolist() == pytest.approx(expected[: graph.num_targets], abs=1e-3)
-    model.scored_last = None  # as the fit has left it
+    model.remember_scores(graph, None)  # those of the fit
     again = model(GraphInputs(graph)).logit
     assert again.dtype == torch.float64
     assert again.tolist() == pytest.approx(expected, abs=1e-3)

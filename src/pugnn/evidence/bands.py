@@ -99,8 +99,8 @@ class Estimate(Displayed):
         better = lift(self.ranks, HEADLINE_SHARE)
         return (
             f"Half of the {len(self.ranks):,} known positives, when hidden, rank in the top {self._median}.",
-            f"Picking from the top {percent(HEADLINE_SHARE)} of the list finds {better.low:.2g} to {better.high:.2g} times "
-            "as many positives as picking at random.",
+            f"Picking from the top {percent(HEADLINE_SHARE)} of the list finds {better.low:.2g} to {better.high:.2g} "
+            "times as many positives as picking at random.",
         )
 
     def to_plain(self) -> dict[str, Any]:

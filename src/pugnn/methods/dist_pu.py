@@ -19,7 +19,6 @@ from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs, of_
 from pugnn.models import Backbone, Output, backbone_name
 from pugnn.task import PUTask
 from pugnn.training import (
-    Adam,
     Batch,
     FullGraph,
     Loader,
@@ -100,11 +99,11 @@ class DistPU(LossMethod):
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.known_prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:
-        def before_epoch(epoch: int, optimizer: Adam) -> None:
-            optimizer.rate = settings.learning_rate * _cosine(epoch / settings.epochs)
+        def rate(epoch: int) -> float:
+            return settings.learning_rate * _cosine(epoch / settings.epochs)
 
         objective = of_logits(partial(self._scaled, entropy=ENTROPY))
-        return train(loader, objective, settings, build=self.build, before_epoch=before_epoch, part=0, **run)
+        return train(loader, objective, settings, build=self.build, rate=rate, part=0, **run)
 
     def _second_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions, model: Backbone) -> Trained:
         settings = replace(
@@ -113,15 +112,12 @@ class DistPU(LossMethod):
             weight_decay=LESS_DECAY * settings.weight_decay,
             seed=derive_seed(settings.seed, 2),
         )
-        entropy = 0.0
 
-        def before_epoch(epoch: int, optimizer: Adam) -> None:
-            nonlocal entropy
-            done = epoch / settings.epochs
-            entropy = ENTROPY_AT_END * (1 - math.cos(math.pi / 2 * done))
-            optimizer.rate = settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(done))
+        def rate(epoch: int) -> float:
+            return settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(epoch / settings.epochs))
 
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:
+            entropy = ENTROPY_AT_END * (1 - math.cos(math.pi / 2 * (batch.epoch / settings.epochs)))
             mixed, target = _mixture(model, output, batch.sets, int(seed))
             return {
                 **self._scaled(output.logit, batch.sets, entropy),
@@ -129,7 +125,7 @@ class DistPU(LossMethod):
                 "mixup": MIXUP * F.binary_cross_entropy_with_logits(mixed, target),
             }
 
-        return train(loader, objective, settings, build=lambda *_: model, before_epoch=before_epoch, part=1, **run)
+        return train(loader, objective, settings, build=lambda *_: model, rate=rate, part=1, **run)
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
         """The network that the method trains, with new weights."""

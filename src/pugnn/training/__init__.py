@@ -1,7 +1,7 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
 from pugnn.training.adam import Adam
-from pugnn.training.batches import Batch, FullGraph, Loader, SampledGraph
+from pugnn.training.batches import Batch, FullGraph, Loader, SampledGraph, require_one_process
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.loop import RunOptions, Trained, make_network, train
 from pugnn.training.planning import Plan, plan_as_before, plan_training
@@ -29,6 +29,7 @@ __all__ = [
     "make_network",
     "plan_as_before",
     "plan_training",
+    "require_one_process",
     "resolve_device",
     "save_sealed",
     "score",

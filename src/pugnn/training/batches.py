@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph, Neighbourhood, sample_neighbours
 from pugnn.losses import Sets
-from pugnn.models import Backbone, GraphInputs, SampledInputs, inputs_on
+from pugnn.models import Backbone, SampledInputs, inputs_on
 from pugnn.regularisers import Pairs, sample_pairs
 from pugnn.task import PUTask
 from pugnn.threads import available_threads
@@ -47,14 +47,16 @@ class Batch:
     """What one step of a training reads.
 
     Args:
-        inputs: of the network.
+        inputs: what the network reads, usually the inputs of a graph.
         sets: which rows of its output are labelled, unlabelled, near, …
         pairs: which rows are neighbours and which are not, for a regulariser on a part of the graph.
+        epoch: number of the epoch, from 0, for objectives that change over time; these cannot be recorded and replayed.
     """
 
-    inputs: GraphInputs
+    inputs: Any
     sets: Sets
     pairs: Pairs | None = None
+    epoch: int = 0
 
 
 class Loader(Protocol):
@@ -76,6 +78,15 @@ class Loader(Protocol):
         """The batch of one epoch; ``seed`` controls what is random about it."""
 
 
+def require_one_process() -> None:
+    """Raise if several processes would train on the same batch."""
+    if processes.count() > 1:
+        raise PugnnError(
+            "the whole graph gains nothing from several processes. Give --batch-size and a --method that uses it, "
+            "such as nnpu; or use one process."
+        )
+
+
 class FullGraph:
     """The simplest loader: the whole graph with its sets of nodes."""
 
@@ -83,11 +94,7 @@ class FullGraph:
     threads = 0
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
-        if processes.count() > 1:
-            raise PugnnError(
-                "the whole graph gains nothing from several processes. Give --batch-size and a --method that uses it, "
-                "such as nnpu; or use one process."
-            )
+        require_one_process()
         self.graph = graph
         self.device = resolve_device(device)
         self.batch = Batch(inputs_on(graph, self.device), sets.to(self.device))

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 import torch
@@ -51,7 +51,7 @@ def train(
     *,
     build: Callable[[int, TrainingSettings], Backbone] = make_network,
     patience: int | None = None,
-    before_epoch: Callable[[int, Adam], None] | None = None,
+    rate: Callable[[int], float] | None = None,
     replayable: bool = True,
     start: Weights | None = None,
     checkpoint: Checkpoint | None = None,
@@ -66,8 +66,7 @@ def train(
         settings: backbone and optimiser.
         build: makes the network from the number of features and the settings; or returns one to train further.
         patience: stop when the loss has not fallen for this many epochs, and keep the weights of its lowest value.
-        before_epoch: called with the number of the coming epoch, from 0, and the optimiser: the place to change
-            the learning rate, or weights in the objective.
+        rate: the learning rate by the number of the epoch, from 0; by default that of the settings.
         replayable: the objective does the same in every step, without looking at values on the host, so a CUDA
             device may record it once.
         start: weights of an earlier training of the same network, to go on from instead of new ones.
@@ -101,7 +100,7 @@ def train(
         processes.copy_from_first(model.state_dict().values())
         best = saved.best if saved is not None else {}
         model.train()
-        replayable = replayable and loader.replayable and model.replayable and before_epoch is None
+        replayable = replayable and loader.replayable and model.replayable and rate is None
         replayable = replayable and processes.count() == 1 and device.type == "cuda"
         step = (ReplayedStep if replayable else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
@@ -111,11 +110,11 @@ def train(
         with shown as show, prefetch(loader.draw, seeds, loader.threads) as batches:
             for epoch, batch in zip(epochs, batches, strict=True):
                 _seed(device, derive_seed(settings.seed, epoch))
-                if before_epoch is not None:
-                    before_epoch(epoch, optimizer)
+                if rate is not None:
+                    optimizer.rate = rate(epoch)
                 # The loss of the coming step belongs to these weights, not to those after it.
                 before = {} if patience is None else copy_of_weights(model)
-                values = step(batch, derive_seed(settings.seed, epoch, 1)).tolist()
+                values = step(replace(batch, epoch=epoch), derive_seed(settings.seed, epoch, 1)).tolist()
                 log.append(_record(epoch, step.names, values, time.perf_counter() - started))
                 show(epoch + 1, log[-1]["total"])
                 if patience is not None:

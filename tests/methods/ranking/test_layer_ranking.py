@@ -9,8 +9,8 @@ from pugnn.errors import PugnnWarning
 from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph.layers import ALL, fused, layers_of
 from pugnn.methods import METHODS, make_method
-from pugnn.methods.layered import layers_note
-from pugnn.methods.ranking.layer_ranking import layer_shares, layer_views, rank_layers, relation_weights
+from pugnn.methods.ranking.layer_ranking import layer_views, layer_weights, plain_layer_weights, relation_weights
+from pugnn.methods.ranking.layered_fit import layers_note
 from pugnn.metrics import average_precision
 from pugnn.task import PUTask
 from small_relations import of_one, planted_relations, shop
@@ -30,7 +30,7 @@ def evidence_by_loops(ranks, others, found) -> float:
 def test_layers_are_weighed_by_the_evidence_against_them():
     rng = np.random.default_rng(0)
     ranks = {"poor": rng.uniform(0, 1, 12), "good": rng.uniform(0, 0.3, 12), "fair": rng.uniform(0, 0.4, 12)}
-    found = layer_shares(ranks, 0.1)
+    found = layer_weights(ranks, 0.1)
     assert found["good"] == 1.0
     assert list(found) == list(ranks)
     for name in ("poor", "fair"):
@@ -41,12 +41,12 @@ def test_layers_are_weighed_by_the_evidence_against_them():
 
 
 def test_without_hidden_positives_all_layers_count_the_same():
-    assert layer_shares({"one": np.empty(0), "other": np.empty(0)}, 0.1) == {"one": 1.0, "other": 1.0}
+    assert layer_weights({"one": np.empty(0), "other": np.empty(0)}, 0.1) == {"one": 1.0, "other": 1.0}
 
 
 def test_layers_of_equal_ranks_count_the_same():
     ranks = np.linspace(0, 0.5, 8)
-    assert layer_shares({"one": ranks, "other": ranks.copy()}, 0.1) == {"one": 1.0, "other": 1.0}
+    assert layer_weights({"one": ranks, "other": ranks.copy()}, 0.1) == {"one": 1.0, "other": 1.0}
 
 
 def test_relations_that_say_nothing_hardly_count_and_do_no_harm():
@@ -54,7 +54,7 @@ def test_relations_that_say_nothing_hardly_count_and_do_no_harm():
     for seed in range(3):
         graph, truth = planted_relations(seed)
         known = np.flatnonzero(truth)[:40]
-        shares = rank_layers(FoldedTask.of(PUTask.from_positives(graph, known), seed))[1]
+        shares = plain_layer_weights(FoldedTask.of(PUTask.from_positives(graph, known), seed))
         noise.append((shares["noise"] + shares["more noise"]) / sum(shares.values()))
         others = np.setdiff1d(np.arange(graph.num_nodes), known)
         together = layers_of(graph)[ALL]
@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_bits():
 
 def test_a_relation_counts_by_its_layer_and_that_of_all():
     task = PUTask.from_positives(shop(), KNOWN)
-    shares = rank_layers(FoldedTask.of(task, 0))[1]
+    shares = plain_layer_weights(FoldedTask.of(task, 0))
     both = (shares["pays out"] + shares["pays in"]) / 2
     expected = {"knows": shares["knows"], "buys": shares["buys"], "pays out": both, "pays in": both}
     most = max(shares[ALL] + share for share in expected.values())

@@ -51,21 +51,26 @@ def layer_weights(ranks: dict[str, NDArray[np.float64]], floor: float) -> dict[s
     return {name: float(np.exp(-FALL * max(0.0, against))) for name, against in evidence.items()}
 
 
+def plain_layer_weights(folded: FoldedTask) -> dict[str, float]:
+    """The weight of each layer by its plain ranking."""
+    graph = folded.task.graph
+    attributes = has_attributes(graph)
+    ranks = {
+        name: rank_views(layer_views(layer, attributes=attributes), on_layer(folded, layer)).hidden.ranks
+        for name, layer in layers_of(graph).items()
+    }
+    return layer_weights(ranks, folded.labelled_share)
+
+
 def relation_weights(task: PUTask, seed: int) -> dict[str, float]:
     """The weight of each relation for methods that read a single kind of edge; the largest is 1.
 
-    It is the weight of its own layer, by its plain ranking, and that of all relations. Both directions of a relation
-    count the same, so that the weighted sum of relations is symmetric.
+    It is the weight of its own layer plus that of all relations. Both directions of a relation count the same, so that
+    the weighted sum of relations is symmetric.
     """
-    graph, folded = task.graph, FoldedTask.of(task, seed)
-    attributes = has_attributes(graph)
-    rankings = {
-        name: rank_views(layer_views(layer, attributes=attributes), on_layer(folded, layer))
-        for name, layer in layers_of(graph).items()
-    }
-    of_layers = layer_weights({name: ranking.hidden.ranks for name, ranking in rankings.items()}, folded.labelled_share)
+    of_layers = plain_layer_weights(FoldedTask.of(task, seed))
     weights = {}
-    for name, relation in graph.relations.items():
+    for name, relation in task.graph.relations.items():
         both = of_layers.get(name, 0.0) + of_layers.get(relation.reverse or name, 0.0)
         weights[name] = of_layers[ALL] + both / 2
     return {name: weight / max(weights.values()) for name, weight in weights.items()}

@@ -56,7 +56,7 @@ def fit_layers(task: PUTask, prior: float | str, settings: TrainingSettings, run
     model = _add_up(task, models, weights, total[:, 0])
     model.decide(task, settled.value)
     best = max(weights, key=weights.__getitem__)
-    notes = (_layers_note(weights), f"On the best of these: {fits[best].note[0].lower()}{fits[best].note[1:]}")
+    notes = (layers_note(weights), f"On the best of these: {fits[best].note[0].lower()}{fits[best].note[1:]}")
     return FittedMethod.of_ranking(model.eval(), hidden, settled, notes=notes, log=fits[best].log)
 
 
@@ -103,7 +103,8 @@ def _add_up(
     return layered
 
 
-def _layers_note(weights: dict[str, float]) -> str:
+def layers_note(weights: dict[str, float]) -> str:
+    """The share of each layer, in words."""
     total = sum(weights.values())
     ordered = sorted(weights.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {percent(weight / total) if weight > 1e-4 else '0 %'}" for name, weight in ordered)

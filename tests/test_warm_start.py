@@ -9,10 +9,10 @@ from planted import ranked
 from pugnn import PUNodeClassifier
 from pugnn.datasets import load_dataset
 from pugnn.evidence import Prior
-from pugnn.fitting import expected_left
 from pugnn.graph import Graph
 from pugnn.priors import settle_prior
 from pugnn.task import KnownIds, PUTask, draw_labels
+from pugnn.warm_start import expected_left
 
 GRAPH = Graph.from_edges([0], [1], num_nodes=1010)
 TASK = PUTask.from_positives(GRAPH, np.arange(10))
