@@ -30,10 +30,10 @@ PUGNN = str(Path(sys.executable).with_name("pugnn"))
 VIEWS = """
 import sys
 from pathlib import Path
-from pugnn.views import Attributes, ViewMatrix
+from pugnn.views import Attributes, views_of
 from pugnn.store import open_store
 graph = open_store(Path(sys.argv[1]))
-ViewMatrix(graph, Attributes.of(graph))
+views_of(graph, Attributes.of(graph))
 """
 
 

@@ -119,7 +119,7 @@ MUTATIONS = [
     ),
     _m("graph/smoothing.py", "1 / np.sqrt(strength + 1)", "1 / np.sqrt(strength + 2)", "centroid", "views"),
     _m("views/view.py", '"difference": View(0.45', '"difference": View(0.6', "views rewired"),
-    _m("views/view_matrix.py", "for hop in range(int(table))", "for hop in range(min(1, int(table)))", "views"),
+    _m("views/view_source.py", "for hop in range(int(table))", "for hop in range(min(1, int(table)))", "views"),
     _m("views/ranking_model.py", "LOG_ODDS_SPREAD = 4.0", "LOG_ODDS_SPREAD = 4.1", "views", "centroid"),
     _m("graph/smoothing.py", "(p[i], t, q[i])", "(p[i], t, -q[i])", "centroid"),
     _m("evidence/rank_model.py", "POWER, HALVED_AT = 0.4", "POWER, HALVED_AT = 0.2", "views rewired"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pugnn.graph import Graph
-from pugnn.views import FAR, RESTART, STEPS, VIEWS, Attributes, ViewMatrix
+from pugnn.views import FAR, RESTART, STEPS, VIEWS, Attributes, ViewSource
 from pugnn.views.attributes import dense
 
 
@@ -14,8 +14,8 @@ def attribute_rows(graph: Graph, attributes: Attributes | None = None) -> np.nda
 
 def dense_view(name: str, graph: Graph, attributes: Attributes | None = None) -> np.ndarray:
     """A view of all nodes, with rows of length 1."""
-    views = ViewMatrix(graph, attributes or Attributes.of(graph), [name])
-    return views.images(name, dense(views.rows)) * (views.scales[name] / VIEWS[name].weight)[:, None]
+    source = ViewSource(graph, attributes or Attributes.of(graph))
+    return source.image(name, dense(source.rows)) * (source.scale(name) / VIEWS[name].weight)[:, None]
 
 
 def side_by_side(graph: Graph, names=tuple(VIEWS)) -> np.ndarray:

@@ -167,7 +167,7 @@ def test_what_is_left_is_that_of_all_folds_of_all_methods(monkeypatch):
 
 def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatch):
     """Fit, suggest, explain, evaluate, and trials of two methods as in a sweep."""
-    monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
+    monkeypatch.setattr("pugnn.views.view_source.worth_keeping", lambda *_: True)
     smoothed, ranked = [], []
     smooth, rank = Smoother.smooth, plain.rank_views
     watched = lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values)  # noqa: E731

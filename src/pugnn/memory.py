@@ -1,7 +1,7 @@
 """How much memory there is, and how much a run will need.
 
 Those who keep to it: sorting of edges (:mod:`pugnn.store.building`), the views that are kept
-(:mod:`pugnn.views.view_matrix`), plans of trainings (:mod:`pugnn.training.planning`), and explanations
+(:mod:`pugnn.views.keeping`), plans of trainings (:mod:`pugnn.training.planning`), and explanations
 (:mod:`pugnn.explain.parts`, :mod:`pugnn.runs.training_run`).
 """
 

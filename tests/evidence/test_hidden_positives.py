@@ -7,7 +7,7 @@ from dense_views import side_by_side
 from pugnn.evidence.hidden_positives import FoldedTask, deal_folds, evidence_for, ranks_among
 from pugnn.graph import Graph
 from pugnn.task import PUTask
-from pugnn.views import Attributes, ViewMatrix
+from pugnn.views import Attributes, views_of
 
 RNG = np.random.default_rng(0)
 WORDS = (RNG.random((14, 5)) < 0.4).astype(np.float32)
@@ -61,7 +61,7 @@ def test_contrasts_are_differences_of_means_without_the_hidden_fold():
     negative = [5, 7, 8, 10, 11]
     known = known_nodes([1, 4, 6], [0, 1, 1], negative=negative)
     rows, share = side_by_side(GRAPH), 0.5 * 5 / (5 + 10)
-    contrasts = known.contrasts(ViewMatrix(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
+    contrasts = known.contrasts(views_of(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
     for column, seen in enumerate([[1, 4, 6], [4, 6], [1]]):
         mean = sum(rows[node] for node in seen) / len(seen)
         rest = (1 - share) * sum(rows) / 14 + share * sum(rows[node] for node in negative) / 5

@@ -78,7 +78,7 @@ class ViewsAnew:
         self.views = self.model.views(graph)
         self.own = attribute_rows(graph, self.model.attributes).astype(np.float64)
         itself = np.eye(graph.num_nodes, dtype=np.float32)
-        self.spreads = [self.views.images(name, itself) for name in self.views.names]
+        self.spreads = [self.views.source.image(name, itself) for name in self.views.names]
 
     def __call__(self, node, nodes=(), columns=()):
         changed = self.own.copy()

@@ -20,7 +20,7 @@ from pugnn.methods.ranking.plain import Ranking
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
-from pugnn.views import Attributes, ViewMatrix, closeness
+from pugnn.views import Attributes, ViewMatrix, ViewSource, closeness
 
 RNG = np.random.default_rng(0)
 
@@ -290,8 +290,8 @@ def test_a_hidden_positive_teaches_nothing(monkeypatch):
     known = FoldedTask.of(task, 0)
     hidden = task.labelled[known.folds == 0]
     without = FoldedTask.of(PUTask(graph, np.setdiff1d(LABELLED, hidden), task.unlabelled), 0)
-    views = ViewMatrix(graph, Attributes.of(graph))
-    monkeypatch.setattr(views, "_kept", None)  # no sample
+    monkeypatch.setattr("pugnn.views.view_source.worth_keeping", lambda *_: False)  # no sample
+    views = ViewMatrix(ViewSource(graph, Attributes.of(graph)))
     settings = TrainingSettings(**{**Views().training, "epochs": 20, "weight_decay": 0.0})
     start = RNG.normal(size=(*views.shape[1:], 6)).astype(np.float32)
     trained, _ = confident.train_confident(views, ranked(start), known, 0.2, settings, {})
@@ -309,7 +309,7 @@ def ranked(direction: np.ndarray) -> Ranking:
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):
-    monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
+    monkeypatch.setattr("pugnn.views.view_source.worth_keeping", lambda *_: True)
     graph, positive = two_groups(homophily=0.9, signal=0.05, size=600)
     labelled = np.arange(0, 200, 8)
     free = np.setdiff1d(np.arange(600), labelled)
@@ -333,8 +333,8 @@ def test_bad_settings_are_named():
 
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):
-    counted = Mock(side_effect=ViewMatrix)
-    monkeypatch.setattr("pugnn.views.view_matrix.ViewMatrix", counted)
+    counted = Mock(side_effect=ViewSource)
+    monkeypatch.setattr("pugnn.views.view_source.ViewSource", counted)
     graph, _ = two_groups(homophily=0.9, signal=0.05)
     fitted = fit(graph, LABELLED, epochs=2)
     fitted.predict_proba()

@@ -32,7 +32,7 @@ from pugnn.runs.report import write_report
 from pugnn.runs.run import InputData
 from pugnn.runs.training_run import EXPLAINED, STOPPED, TRAINED, train_into_folder
 from pugnn.runs.writers import score_table, write_scores
-from pugnn.views import ViewMatrix
+from pugnn.views import ViewSource
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet"]
@@ -507,8 +507,8 @@ def test_a_run_whose_ranking_means_nothing_suggests_nobody(task, tmp_path):
 
 def test_a_run_computes_the_views_of_its_nodes_once(task, folder, monkeypatch):
     forget_derived()
-    counted = Mock(side_effect=ViewMatrix)
-    monkeypatch.setattr("pugnn.views.view_matrix.ViewMatrix", counted)
+    counted = Mock(side_effect=ViewSource)
+    monkeypatch.setattr("pugnn.views.view_source.ViewSource", counted)
     run = into_folder(PUNodeClassifier(epochs=25, progress=False), task, folder)
     assert counted.call_count == 1
     assert run.record["suggestions"]

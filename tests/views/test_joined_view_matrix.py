@@ -5,8 +5,7 @@ from conftest import random_graph
 from dense_views import side_by_side
 from pugnn.graph import Graph
 from pugnn.graph.layers import structural
-from pugnn.views import VIEWS, Attributes, JoinedViewMatrix, ViewMatrix
-from pugnn.views import view_matrix as module
+from pugnn.views import VIEWS, Attributes, JoinedViewMatrix, ViewMatrix, ViewSource, view_source
 
 GRAPH = random_graph(25, 0.2, seed=0, features=4)
 FACTORS = (0.45, 2.0)
@@ -16,9 +15,9 @@ RNG = np.random.default_rng(0)
 
 @pytest.fixture(params=[True, False], ids=["kept", "not kept"])
 def joint(request, monkeypatch) -> JoinedViewMatrix:
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: request.param)
+    monkeypatch.setattr(view_source, "worth_keeping", lambda *_: request.param)
     parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, tuple(VIEWS)), (structural(GRAPH), SOME)]
-    views = [ViewMatrix(graph, Attributes.of(graph), names) for graph, names in parts]
+    views = [ViewMatrix(ViewSource(graph, Attributes.of(graph)), names) for graph, names in parts]
     assert [each.kept for each in views] == [request.param] * 2
     return JoinedViewMatrix(list(zip(views, FACTORS, strict=True)))
 
@@ -62,8 +61,8 @@ def test_a_subset_has_the_rows_of_some_nodes(joint, dense):
 def test_rows_are_kept_if_all_parts_keep_them(monkeypatch):
     views = []
     for kept in (True, False):
-        monkeypatch.setattr(module, "worth_keeping", lambda *_, kept=kept: kept)
-        views.append(ViewMatrix(GRAPH, Attributes.of(GRAPH)))
+        monkeypatch.setattr(view_source, "worth_keeping", lambda *_, kept=kept: kept)
+        views.append(ViewMatrix(ViewSource(GRAPH, Attributes.of(GRAPH))))
     assert JoinedViewMatrix([(views[0], 1.0), (views[0], 1.0)]).kept
     assert not JoinedViewMatrix([(views[0], 1.0), (views[1], 1.0)]).kept
 

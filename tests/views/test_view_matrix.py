@@ -9,8 +9,17 @@ from dense_views import attribute_rows, dense_view, side_by_side
 from pugnn.errors import PugnnError
 from pugnn.features.structure import Structure
 from pugnn.graph import Graph
-from pugnn.views import VIEWS, Attributes, View, ViewMatrix, comparable_rows, forecast_views
-from pugnn.views import view_matrix as module
+from pugnn.views import (
+    VIEWS,
+    Attributes,
+    View,
+    ViewMatrix,
+    ViewSource,
+    comparable_rows,
+    forecast_views,
+    keeping,
+    view_source,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -186,8 +195,8 @@ GRAPHS = {
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 def test_products_are_those_of_the_views_side_by_side(graph, kept, monkeypatch):
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
-    views = ViewMatrix(graph, Attributes.of(graph))
+    monkeypatch.setattr(view_source, "worth_keeping", lambda *_: kept)
+    views = ViewMatrix(ViewSource(graph, Attributes.of(graph)))
     assert views.kept == kept
     matrix = side_by_side(graph)
     n, count, width = views.shape
@@ -197,8 +206,8 @@ def test_products_are_those_of_the_views_side_by_side(graph, kept, monkeypatch):
 
 
 def test_views_of_some_nodes(monkeypatch):
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
-    views = ViewMatrix(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
+    monkeypatch.setattr(view_source, "worth_keeping", lambda *_: True)
+    views = ViewMatrix(ViewSource(GRAPHS["words"], Attributes.of(GRAPHS["words"])))
     w, nodes = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32), np.array([3, 1, 8])
     assert views.subset(nodes) @ w == pytest.approx((views @ w)[nodes], abs=1e-6)
 
@@ -206,9 +215,9 @@ def test_views_of_some_nodes(monkeypatch):
 def test_the_length_of_wide_rows_is_estimated():
     wide = with_features(sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32)))
     attributes = Attributes.of(wide)
-    views = ViewMatrix(wide, attributes)
+    views = ViewMatrix(ViewSource(wide, attributes))
     for name in VIEWS:
-        rows = views.images(name, attribute_rows(wide))
+        rows = views.source.image(name, attribute_rows(wide))
         lengths = np.sqrt((rows**2).sum(axis=1))
         found = VIEWS[name].weight / views.scales[name][lengths > 0]
         assert found == pytest.approx(lengths[lengths > 0], rel=0.35)
@@ -224,17 +233,17 @@ def test_rows_of_zeros_stay_zero():
 
 def test_tables_are_kept_where_edges_are_many_and_rows_are_short(monkeypatch):
     dense = Graph.from_edges(*RNG.integers(0, 300, (2, 20_000)), num_nodes=300)
-    assert module.worth_keeping(dense, 10, 3_000)
-    assert not module.worth_keeping(dense, 100_000, 3_000)
+    assert keeping.worth_keeping(dense, 10, 3_000)
+    assert not keeping.worth_keeping(dense, 100_000, 3_000)
     monkeypatch.setenv("PUGNN_MEMORY", "20kB")
-    assert not module.worth_keeping(dense, 10, 3_000), "they would not fit into memory"
+    assert not keeping.worth_keeping(dense, 10, 3_000), "they would not fit into memory"
 
 
 def test_the_forecast_counts_tables_that_are_kept(monkeypatch):
     graph = with_features(RNG.random((20, 35)).astype(np.float32))
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
+    monkeypatch.setattr(keeping, "worth_keeping", lambda *_: True)
     assert forecast_views(graph)[0].parts["views of the nodes"] == 4 * 20 * 36 * 4
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: False)
+    monkeypatch.setattr(keeping, "worth_keeping", lambda *_: False)
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 20 * 36 * 4
     assert words.startswith("The run takes about 11 kB")
@@ -243,10 +252,10 @@ def test_the_forecast_counts_tables_that_are_kept(monkeypatch):
 def test_the_forecast_counts_a_new_view(monkeypatch):
     graph = with_features(RNG.random((20, 35)).astype(np.float32))
     dense_graph = SimpleNamespace(num_nodes=10, indices=np.zeros(1000))
-    assert not module.worth_keeping(dense_graph, 920, 0)
+    assert not keeping.worth_keeping(dense_graph, 920, 0)
     monkeypatch.setitem(VIEWS, "beyond", View(0.3, {7: 1}))
-    assert module.worth_keeping(dense_graph, 920, 0), "a product takes 20 passes instead of 13"
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
+    assert keeping.worth_keeping(dense_graph, 920, 0), "a product takes 20 passes instead of 13"
+    monkeypatch.setattr(keeping, "worth_keeping", lambda *_: True)
     assert forecast_views(graph)[0].parts["views of the nodes"] == 5 * 20 * 36 * 4
 
 
@@ -263,13 +272,13 @@ def test_rows_to_compare_nodes_are_smoothed_and_centred(columns):
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_new_view_is_one_entry(kept, monkeypatch):
-    monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
+    monkeypatch.setattr(view_source, "worth_keeping", lambda *_: kept)
     monkeypatch.setitem(VIEWS, "beyond", View(0.3, {3: 1, "smoothed": -2}))
     graph = GRAPHS["words"]
-    views = ViewMatrix(graph, Attributes.of(graph))
+    views = ViewMatrix(ViewSource(graph, Attributes.of(graph)))
     assert views.names == tuple(VIEWS), "no other place names them"
     own, mean = attribute_rows(graph), graph.to_scipy().toarray() / np.maximum(graph.degrees, 1)[:, None]
-    expected = 0.3 * unit(mean @ mean @ mean @ own - 2 * views.images("smoothed", own))
+    expected = 0.3 * unit(mean @ mean @ mean @ own - 2 * views.source.image("smoothed", own))
     w = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32)
     w[:-1] = 0
     assert views @ w == pytest.approx(expected @ w[-1], abs=1e-5)

@@ -39,9 +39,8 @@ from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.smoothing import smoother_of
 from pugnn.models import Propagation, inputs_on
-from pugnn.views import FAR, ROUNDING, VIEWS, LinearModel, relative_walks, views_of
+from pugnn.views import EXACT_WIDTH, FAR, ROUNDING, VIEWS, LinearModel, relative_walks, source_of
 from pugnn.views.attributes import inverse_lengths
-from pugnn.views.view_matrix import EXACT
 
 Matrix = NDArray[np.float64]
 
@@ -89,20 +88,20 @@ class _Explained:
         self.of_place = of_place
         self.closeness = _Closeness(model, graph) if model.by_closeness else None
         self.names, self.constant = tuple(VIEWS)[: len(model.direction)], float(model.constant)
-        self.views = views_of(graph, model.attributes, ())
+        self.source = source_of(graph, model.attributes)
         # The length of rows of few attributes is found node by node, so those of all nodes are not smoothed.
-        self.known_scales = model.views(graph).scales if self.views.width > EXACT else None
+        self.known_scales = model.views(graph).scales if self.source.width > EXACT_WIDTH else None
         self.directions: Matrix = model.direction.double().numpy()
 
     @cached_property
     def mean(self) -> Matrix:
         """Of the attributes, over all nodes, shape ``(F,)``."""
         total = sum(np.asarray(rows.sum(axis=0)).ravel() for _, rows in self.blocks())
-        return np.asarray(total) / self.views.graph.num_nodes
+        return np.asarray(total) / self.source.graph.num_nodes
 
     def blocks(self) -> Iterator[tuple[slice, Matrix | sp.csr_array]]:
         """The attributes of all nodes, some at a time."""
-        rows = self.views.rows
+        rows = self.source.rows
         count = rows.shape[0]
         size = max(1, BLOCK // (rows.shape[1] if isinstance(rows, np.ndarray) else max(1, rows.nnz // count)))
         for start in range(0, count, size):
@@ -111,12 +110,12 @@ class _Explained:
 
     def parts(self, nodes: NDArray[np.int64]) -> Iterator[Parts]:
         """Of nodes that are explained together."""
-        count, names = self.views.graph.num_nodes, self.names
+        count, names = self.source.graph.num_nodes, self.names
         start = np.zeros((count, len(nodes)), np.float32)
         start[nodes, np.arange(len(nodes))] = 1.0
         # The weight of every node in a view of these, before rows are scaled to length 1, (N, n) each
-        mean = smoother_of(self.views.graph).mean(start, transposed=True) if len(names) > 1 else None
-        spreads = [self.views.images(name, start, mean, transposed=True) for name in names]
+        mean = smoother_of(self.source.graph).mean(start, transposed=True) if len(names) > 1 else None
+        spreads = [self.source.image(name, start, mean, transposed=True) for name in names]
         side_by_side = np.zeros((len(self.mean), len(names) * len(nodes)))
         for block, rows in self.blocks():
             side_by_side += rows.T @ np.concatenate([spread[block] for spread in spreads], axis=1, dtype=np.float64)
@@ -129,7 +128,7 @@ class _Explained:
                 by_node[block] += scales[q] * spread[block] * along[:, q : q + 1]
         walks = spreads[names.index("smoothed")] if "smoothed" in names else None
         if walks is None and self.closeness is not None:
-            walks = self.views.images("smoothed", start, transposed=True)
+            walks = self.source.image("smoothed", start, transposed=True)
         for at, node in enumerate(nodes.tolist()):
             # Copies: a part of a matrix would keep all of it in memory while the next nodes are explained.
             columns = [spread[:, at].astype(np.float64) for spread in spreads]
@@ -159,7 +158,7 @@ class _Explained:
         """
         mean, closeness, shares = self.mean, self.closeness, np.zeros(0)
         weights = np.array([spread.sum() for spread in spreads])
-        difference = dense(self.views.rows[[node]])[0] - mean
+        difference = dense(self.source.rows[[node]])[0] - mean
         every = zip(scales, spreads, self.directions, strict=True)
         own = np.asarray(sum(scale * spread[node] * w * difference for scale, spread, w in every))
         all_columns = (scales[:, None] * self.directions * (sums - weights[:, None] * mean)).sum(axis=0)
@@ -186,7 +185,7 @@ class _Explained:
                 columns = columns[columns < closeness_column]
             if self.of_place:
                 nodes, columns = NOTHING, np.arange(len(mean) if len(columns) else 0)
-            rows = self.views.rows[nodes].T if len(nodes) else None
+            rows = self.source.rows[nodes].T if len(nodes) else None
             for q, before in enumerate(sums):
                 some = spreads[q][nodes]
                 after = before.copy() if rows is None else before - rows @ some + some.sum() * mean

@@ -8,7 +8,7 @@ from pugnn.evidence.hidden_positives import FoldedTask
 from pugnn.graph import Graph
 from pugnn.methods.ranking.logistic import logistic_regression
 from pugnn.task import PUTask
-from pugnn.views import Attributes, ViewMatrix
+from pugnn.views import Attributes, views_of
 
 RNG = np.random.default_rng(0)
 
@@ -30,11 +30,11 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
     special, positive, each = known.targets()
     others = np.ones(40)
     if sampled is not None:
-        monkeypatch.setattr("pugnn.views.view_matrix.worth_keeping", lambda *_: True)
+        monkeypatch.setattr("pugnn.views.view_source.worth_keeping", lambda *_: True)
         monkeypatch.setattr("pugnn.methods.ranking.logistic.MAX_UNLABELLED", sampled)
         drawn = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), special))[:sampled]
         others = np.where(np.isin(np.arange(40), drawn), 32 / sampled, 0)  # stand for 40 − 6 − 2 nodes
-    found = logistic_regression(ViewMatrix(graph, Attributes.of(graph)), known, 2.0)
+    found = logistic_regression(views_of(graph, Attributes.of(graph)), known, 2.0)
     rows = side_by_side(graph)
     for column in range(known.turns + 1):
         target, counts = np.zeros(40), others.copy()
@@ -47,4 +47,4 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
 def test_rare_positives_do_not_end_the_solver_before_its_first_step():
     graph = random_graph(400, 0.01, seed=0, features=5)
     known = FoldedTask.of(PUTask.from_positives(graph, np.arange(3)), 0)
-    assert np.abs(logistic_regression(ViewMatrix(graph, Attributes.of(graph)), known, 1.0)).max() > 0
+    assert np.abs(logistic_regression(views_of(graph, Attributes.of(graph)), known, 1.0)).max() > 0
