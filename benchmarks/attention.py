@@ -1,10 +1,11 @@
-"""LSDAN's attention over the walks of 1, 2 and 3 steps on Pubmed: our kernel, plain PyTorch and PyG.
+"""Time LSDAN's attention over walks of 1, 2 and 3 steps on Pubmed: our kernel, plain PyTorch and PyG.
 
     python benchmarks/attention.py
 
-Forward and backward on one thread, interleaved; 16 values in 4 heads as in the first layer, and 1 in 1 as in the last.
-PyG's is `GATConv` without its linear map, which has the same scores and softmax. Memory is what a step adds to what
-the process holds after building the pairs: freed memory that it can use again does not show.
+Forward and backward on one thread, interleaved, with 16 values in 4 heads as in the first layer, and 1 value in 1 head
+as in the last. The PyG variant is `GATConv` without its linear map, which has the same scores and softmax. Memory is
+what a step adds to the memory of the process after building the pairs; freed memory that the process can reuse does not
+show.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What twenty checks are worth: coverage, width and error of audits, played on data whose truth is known.
+"""Measure what twenty checks are worth: coverage, width and error of audits, simulated on data whose truth is known.
 
     python benchmarks/audit.py --processes 2 --rankings audit-rankings     # needs PUGNN_DATA; an hour of two cores
-    python benchmarks/audit.py --rankings audit-rankings --audits 4        # plays again on the rankings that are there
+    python benchmarks/audit.py --rankings audit-rankings --audits 4        # audits the existing rankings again
     python benchmarks/audit.py --datasets cora --draws 1
 
-Rankings are those of the default method, for the tasks of `pugnn reproduce rare`: on each graph the largest class is
+The rankings are made by the default method for the tasks of `pugnn reproduce rare`. On each graph the largest class is
 positive (common), then the smallest one with at least 150 nodes (rare), at its natural share or thinned; 10, 30 or 100
-known positives are drawn at random. Also, at natural shares: drawn by degree, from one community, and "known positives"
-that are nodes drawn at random, so that there is nothing to find. Each ranking is audited several times with 10, 20, 40
+known positives are drawn at random. At natural shares, known positives are also drawn by degree, from one community,
+and at random from all nodes, so that there is nothing to find. Each ranking is audited several times with 10, 20, 40
 and 80 checks.
 """
 
@@ -49,7 +49,7 @@ Ranking = dict[str, Any]
 
 
 def rank(dataset: str, kind: str, labels: int, how: str | float, draw: int, file: Path) -> None:
-    """Fit the default method and keep what an audit needs, and the truth."""
+    """Fit the default method, and keep the truth and what an audit needs."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     data = named_dataset(dataset, (class_of(dataset, kind),))
@@ -105,7 +105,7 @@ def read(folder: Path) -> list[Ranking]:
 
 
 def audit(ranking: Ranking, checks: int, rng: np.random.Generator, how: str = "design") -> CheckedSample:
-    """Check nodes drawn by the design, at random from all, or from the top."""
+    """Check nodes drawn by the design, at random from all nodes, or from the top."""
     positive = ranking["positive"]
     size = len(positive)
     edges, quotas = np.array([0, size]), np.array([min(checks, size)])
@@ -191,7 +191,7 @@ def play(ranking: Ranking, audits: int, seed: int) -> list[dict[str, Any]]:
 
 
 def calibration_error(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Expected calibration error: mean distance of score and share of positives, in ten bins of equal width."""
+    """Return the expected calibration error over ten bins of scores of equal width."""
     place = np.minimum((10 * scores).astype(int), 9)
     parts = [(place == at) for at in range(10) if (place == at).any()]
     return float(sum(part.mean() * abs(scores[part].mean() - positive[part].mean()) for part in parts))

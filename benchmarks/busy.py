@@ -1,9 +1,9 @@
-"""Small graphs: seconds and CPU of whole commands, on a quiet machine and beside four busy processes.
+"""Time whole commands on small graphs, on a quiet machine and beside four busy processes.
 
     python benchmarks/busy.py                       # five minutes on two cores
-    python benchmarks/busy.py ../earlier/src        # beside another source tree, in the same run
+    python benchmarks/busy.py ../earlier/src        # compares with another source tree, in the same run
 
-The graph of 12 nodes is a path; that of 890 nodes has two planted groups, 12 attributes and 20 known positives.
+The graph of 12 nodes is a path. The graph of 890 nodes has two planted groups, 12 attributes and 20 known positives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZES = sized((12, 890), (12,))
 
 
 def write_tables(folder: Path, nodes: int) -> list[str]:
-    """Tables of a planted graph, as options of the command line."""
+    """Write the tables of a planted graph and return them as command-line options."""
     rng = np.random.default_rng(0)
     positive = np.arange(nodes) < nodes // 5
     source = np.arange(nodes - 1) if nodes < 100 else rng.integers(0, nodes, 3 * nodes)
@@ -56,7 +56,7 @@ def write_tables(folder: Path, nodes: int) -> list[str]:
 
 @contextmanager
 def busy_processes(number: int) -> Iterator[None]:
-    """So many processes that do nothing but take time."""
+    """Run this many processes that do nothing but use CPU time."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield
@@ -67,7 +67,7 @@ def busy_processes(number: int) -> Iterator[None]:
 
 
 def measured(source: str, arguments: list[str]) -> tuple[float, float]:
-    """Seconds and CPU seconds of a command with the package of a source tree."""
+    """Return seconds and CPU seconds of a command that uses the package of a source tree."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
     started, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, "-m", "pugnn", *arguments], env=environment, check=True, capture_output=True)
@@ -77,7 +77,7 @@ def measured(source: str, arguments: list[str]) -> tuple[float, float]:
 
 
 def median(source: str, arguments: list[str], folder: Path) -> tuple[float, float]:
-    """Median seconds and CPU seconds of a command; a fit writes a new run every time."""
+    """Return median seconds and CPU seconds of a command; a fit writes a new run every time."""
     found = []
     for _ in range(ROUNDS):
         out = ["--out", str(folder / f"run-{time.monotonic_ns()}")] if "--edges" in arguments else []

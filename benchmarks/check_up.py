@@ -1,10 +1,10 @@
-"""How often the check-up is right, and what its advice is worth.
+"""Measure how often the check-up is right, and what its advice is worth.
 
     PUGNN_DATA=FOLDER python benchmarks/check_up.py rates       # verdicts over many draws of labels, 20 minutes
     PUGNN_DATA=FOLDER python benchmarks/check_up.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
     PUGNN_DATA=FOLDER python benchmarks/check_up.py backbones   # with links and without, 15 minutes
 
-Each prints its tables; results/checkup_*.txt has them.
+Each command prints its tables; results/checkup_*.txt has them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def one_class(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np
 
 
 def most_alike(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The positives whose features are nearest to those of one positive."""
+    """Return the positives whose features are nearest to those of one positive."""
     nodes, rows = _positives(data), _unit_rows(data.name)
     start = int(rng.choice(nodes))
     return nodes[np.argsort(-(rows[nodes] @ rows[start]), kind="stable")[:count]]
@@ -123,7 +123,7 @@ DRAWN: dict[str, Draw] = {
 
 
 def rates() -> None:
-    """Share of draws with each verdict."""
+    """Print the share of draws with each verdict."""
     homophily = [["data set", "known", "drawn as", "together", "weak", "no sign", "apart", "too few"]]
     sampling = [["data set", "known", "drawn as", "random", "links", "part", "each other's neighbours", "alike"]]
     for name in RATED:
@@ -166,7 +166,7 @@ def _percent(count: int) -> str:
 
 
 def delta() -> None:
-    """Macro-F1 of PU-GNN by δ, beside the share of nodes that δ makes near."""
+    """Print the macro-F1 of PU-GNN by δ, beside the share of nodes that δ makes near."""
     rows = [["data set", "known", "draws", "", *(f"δ = {delta}" for delta in range(1, 6)), "advised δ"]]
     for name, counts, draws in BY_DELTA:
         data = load_dataset(name)
@@ -186,7 +186,7 @@ def delta() -> None:
 
 
 def backbones() -> None:
-    """ROC-AUC with links and without, where positives do not cluster, or only weakly."""
+    """Print ROC-AUC with links and without, where positives do not cluster, or only weakly."""
     rows = [["method", "backbone"]]
     cells: dict[tuple[str, str], list[str]] = {}
     for name, count in BY_BACKBONE:
@@ -210,7 +210,7 @@ def backbones() -> None:
 
 
 def _train(method: Method, benchmark: PUBenchmark, graph: Graph, backbone: str | None = None) -> tuple[float, float]:
-    """Macro-F1 at one half and ROC-AUC on the test nodes, in percent."""
+    """Return macro-F1 at one half and ROC-AUC on the test nodes, in per cent."""
     known = np.isin(np.arange(graph.num_nodes), benchmark.task.labelled)
     scores = (
         PUNodeClassifier(method, backbone=backbone, epochs=EPOCHS, seed=0)

@@ -1,10 +1,10 @@
-"""What the commands take, one after another on the same data: a graph of tables, and a store of a million nodes.
+"""Measure what the commands cost, one after another, on a graph of tables and on a store of a million nodes.
 
     python benchmarks/commands.py [SOURCES] > results/commands.txt      # a quarter of an hour on two cores
     python benchmarks/commands.py --only store [SOURCES]
 
-SOURCES are `src` folders of other versions, whose commands are run in turn with those of this one. Seconds are those of
-the processor, of all threads together: on a shared machine they say more than the clock. Pubmed needs PUGNN_DATA.
+SOURCES are `src` folders of other versions; their commands take turns with those of this version. Seconds are CPU
+seconds of all threads together, which say more than the clock on a shared machine. Pubmed needs PUGNN_DATA.
 """
 
 from __future__ import annotations

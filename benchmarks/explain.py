@@ -1,12 +1,12 @@
-"""What explanations cost, how exactly they add up, and whether they say what happens.
+"""Measure what explanations cost, how exactly they add up, and whether they predict what happens.
 
     python benchmarks/explain.py        # Pubmed needs PUGNN_DATA; three minutes on two cores
 
-The best 100 finds are explained, as for `pugnn explain --top 100`. Then, for 50 nodes drawn at random, the link to the
-direct neighbour that speaks for or against it most is cut and the graph is scored again: does the log-odds move the way
-that the contribution says?
+The best 100 finds are explained, as for `pugnn explain --top 100`. Then, for 50 random nodes, the link to the direct
+neighbour that speaks for or against the node most is cut, and the graph is scored again: do the log-odds move in the
+direction of the contribution?
 
-Networks are explained by integrated gradients: seconds for 20 finds, and what is missing in the sums.
+Networks are explained by integrated gradients: seconds for 20 finds, and what the sums miss.
 """
 
 from __future__ import annotations

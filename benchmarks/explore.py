@@ -1,10 +1,10 @@
-"""The server of the case room on a large run: seconds of what a page asks for, and its memory.
+"""Measure the server of the case room on a large run: seconds for what a page asks for, and memory.
 
     python benchmarks/explore.py > results/explore.txt                  # a million nodes
     python benchmarks/explore.py --nodes 100000
 
-A synthetic graph with ten times as many edges as nodes and with a hub; a run of it, with two columns to show; and a
-server in a process of its own, which is asked over the network as a browser does, and then by a browser.
+The run is on a synthetic graph with ten times as many edges as nodes and a hub, and has two columns to show. The server
+runs in its own process. The script asks it over the network as a browser does, and then opens it in a browser.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def make_run(folder: Path, run: Path, nodes: int) -> None:
-    """A run on a synthetic graph; its first node is a hub that touches a tenth of all nodes."""
+    """Make a run on a synthetic graph; its first node is a hub that touches a tenth of all nodes."""
     made = folder / f"synthetic-{nodes}"
     pugnn("synthetic", "--nodes", str(nodes), "--out", str(made))
     edges = pq.read_table(made / "edges.parquet")
@@ -77,7 +77,7 @@ def pugnn(*command: str) -> None:
 
 @contextmanager
 def served(run: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, float]]:
-    """A server, its address, and seconds until it answered."""
+    """Start a server; yield it, its address, and the seconds until it answered."""
     began = time.perf_counter()
     server = subprocess.Popen([sys.executable, "-c", SERVE, str(run)], stdout=subprocess.PIPE)
     try:
@@ -90,7 +90,7 @@ def served(run: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, float]]:
 
 
 def measure(run: Path, nodes: int) -> None:
-    """Times and memory of a server on a run."""
+    """Measure times and memory of a server on a run."""
     with served(run) as (server, url, opened):
         rows = [["the server answers", f"{opened:.2f}", ""]]
 
@@ -144,7 +144,7 @@ def measure(run: Path, nodes: int) -> None:
 
 
 def browse(run: Path, chromium: str) -> None:
-    """The page in a browser, on a server that has just begun to answer: seconds from its first byte, and its size."""
+    """Time the page in a browser, on a server that has just begun to answer, and print its size."""
     from playwright.sync_api import sync_playwright
 
     rows = []
@@ -199,14 +199,14 @@ def decide(url: str, node: int) -> None:
 
 
 def ask_now(address: str) -> dict[str, object]:
-    """The reply to a request."""
+    """Return the reply to a request."""
     with urllib.request.urlopen(address) as reply:
         found: dict[str, object] = json.loads(reply.read())
         return found
 
 
 def memory_of(process: int) -> float:
-    """What a process has in memory, in MB."""
+    """Return the resident memory of a process, in MB."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 

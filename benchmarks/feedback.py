@@ -1,4 +1,4 @@
-"""What checks do for the next list and for what is known of it: three rounds of 20 checked nodes.
+"""Measure what checks do for the next list, and for what is known about it: three rounds of 20 checked nodes.
 
     python benchmarks/feedback.py                        # data sets other than Cora need PUGNN_DATA
     python benchmarks/feedback.py --datasets cora --draws 1
@@ -6,18 +6,18 @@
     python benchmarks/feedback.py --records FILE         # the rest, and tables with those of another version
 
 On each graph the smallest class that allows it is thinned to 2 % of the unlabelled nodes, and 30 of its nodes are known
-at first. In each round 20 nodes are checked: positive ones become known positives, the others known negatives, and the
-training goes on from the last model. How the nodes are chosen:
+at first. In each round 20 nodes are checked: positive ones become known positives, the others known negatives, and
+training continues from the last model. There are two ways to choose the nodes:
 
-- audit: drawn at random by design, as `pugnn audit` does; what is said of the list is measured on them, and the number
-  of positives that was measured is the prior of the next round;
-- top: the best finds, as `pugnn suggest` does; what is said of the list is estimated from hidden positives.
+- audit: drawn at random by design, as `pugnn audit` does. The claims about the list are measured on them, and the
+  measured number of positives is the prior of the next round;
+- top: the best finds, as `pugnn suggest` does. The claims about the list are estimated from hidden positives.
 
 A random half of the unlabelled nodes takes no part, except as neighbours: it is neither trained on as unlabelled nor
-listed, checked or estimated. Average precision is that of these nodes, so that what has been found is not missing.
-Lists are of the other half, and what is said of one, in either way, is compared with what is true of that list. Hidden
-positives say something as soon as there is a list; an audit does once 20 nodes of it are checked. So of the same list
-the audit knows 20 checks more; after the same number of checks it speaks of the list before.
+listed, checked or estimated. Average precision is measured on these nodes, so that it does not miss what has been
+found. Lists are of the other half, and each claim about a list is compared with the truth about that list. Hidden
+positives say something as soon as there is a list; an audit does so once 20 nodes of it are checked. So for the same
+list the audit knows 20 checks more, and after the same number of checks it speaks about the list before.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def rare_class(name: str) -> Dataset:
 
 
 def top(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_]) -> tuple[Nodes, Said, Said]:
-    """The best finds, and what hidden positives say of the list."""
+    """Return the best finds, and what hidden positives say about the list."""
     log_odds = model.decision_function()
     rows, scores = node_rows(model.model_, task.graph), model.predict_proba()[:, 1]
     goal = {"goal": "precision", "prior": model.prior_, "threshold": model.threshold_, "seed": model.seed}
@@ -81,7 +81,7 @@ def top(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_]) -> t
 
 
 def audit(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_], seed: int) -> tuple[Nodes, Said, Said]:
-    """Nodes drawn from the list, and what they say of it."""
+    """Return nodes drawn from the list, and what they say about it."""
     from pugnn.evidence.audit import Audit  # earlier versions have none
 
     log_odds, found = model.decision_function(), model.estimate_
@@ -101,7 +101,7 @@ def audit(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_], se
 
 
 def rounds(dataset: str, way: str, draw: int) -> Outcome:
-    """Of the list at first and after each round: average precision, what is said of the first 100 and of the number."""
+    """Return average precision and the claims about the first 100 and the number, at first and after each round."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     drawn = draw_rare(rare_class(dataset), labels=KNOWN, prior=SHARE, seed=draw)
@@ -201,7 +201,7 @@ def numbers_of(values: NDArray[np.float64], form: str) -> str:
 
 
 def held(said: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the intervals that hold the truth, by round."""
+    """Return the share of the intervals that hold the truth, by round."""
     value, low, high, truth = np.moveaxis(said, -1, 0)
     inside = np.where(np.isnan(value), np.nan, (low <= truth + 1e-9) & (truth <= high + 1e-9))
     return np.nanmean(inside, axis=0)

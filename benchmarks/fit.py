@@ -1,11 +1,11 @@
-"""Where the time of `pugnn fit` goes: whole process, and how often each costly step is made.
+"""Show where the time of `pugnn fit` goes: seconds of the whole process, and how often each costly step runs.
 
     python benchmarks/fit.py                                  # this version
-    python benchmarks/fit.py --python ../older/.venv/bin/python   # another one beside it, in the same run
+    python benchmarks/fit.py --python ../older/.venv/bin/python   # compares with another one, in the same run
 
 PU-GNN on Cora's exported tables with 27 known positives and 200 epochs, and on 5 million edges between 1 million nodes
-with one epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of
-unprofiled processes: the best of three rounds, in turns.
+with one epoch (as in benchmarks/tables.py). Steps are counted by name in a separate profile. Times are of unprofiled
+processes: the best of three rounds, in turns.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The structural regulariser on a CUDA device: the fused kernels against eager PyTorch on the same card.
+"""Time the structural regulariser on a CUDA device: the fused kernels against eager PyTorch on the same card.
 
     PYTHONPATH=src python benchmarks/gpu.py [pubmed.npz]
 
 Graphs of 10 and 100 times Pubmed's size have its degrees, joined at random. Without the file, a random graph of
-Pubmed's size stands in for it. At its smallest size it runs on the CPU.
+Pubmed's size replaces it. At its smallest size, the script runs on the CPU.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def peak_mib(run) -> float:
 
 
 def copy_bandwidth() -> float:
-    """GB/s of a large device-to-device copy, bytes read and written."""
+    """Return GB/s of a large device-to-device copy, bytes read and written."""
     a = torch.empty(sized(2**28, 2**10), device=DEVICE)
     b = torch.empty_like(a)
     return 2 * a.nbytes / milliseconds(lambda: b.copy_(a)) / 1e6
@@ -115,7 +115,7 @@ def sampled(bandwidth: float) -> None:
 
 
 def replayed() -> None:
-    """Epochs of a whole training, launched one operation at a time and replayed as a CUDA graph."""
+    """Time epochs of a whole training, launched one operation at a time and replayed as a CUDA graph."""
     rows = []
     for times in sized((1, 10), (1, 2)):
         graph = pubmed_times(times)

@@ -1,14 +1,14 @@
-"""From ids to positions: the table of `pugnn.store`, dictionary encoding by pyarrow, DuckDB and Polars.
+"""Time mapping ids to positions: the table of `pugnn.store`, dictionary encoding by pyarrow, DuckDB and Polars.
 
     python benchmarks/ids.py        # needs Polars; two minutes
     python benchmarks/ids.py --hash-table ../older/.venv/bin/python
 
-The second form adds the compiled hash table that version 0.3.0 had in this place, from an installation of that version.
+The second form adds the compiled hash table that version 0.3.0 used here, from an installation of that version.
 
 Each variant turns the source and target columns of 5 million edges into int32 positions, in the order in which ids
-first appear row by row, and the list of the distinct ids. The other variants start from columns in memory in the form
+first appear row by row, and the list of the distinct ids. The other variants start from columns in memory, in the form
 that suits them best; pugnn also reads them from DuckDB, trims white space and looks for empty ids. Text ids look like
-account numbers. pugnn handles integer ids as text, as they are in CSV; the others as integers.
+account numbers. pugnn handles integer ids as text, as they are in CSV, and the others as integers.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def variants(*, text: bool) -> dict[str, Callable[[], Encoded]]:
 
 
 def in_order(codes: NDArray[Any], ids: list[Any]) -> Encoded:
-    """Codes of all sources and then all targets, renumbered in the order of first appearance row by row."""
+    """Renumber the codes of all sources and then all targets in the order of first appearance, row by row."""
     rows = codes.reshape(2, EDGES).T.ravel()
     first = np.empty(len(ids), np.int64)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
@@ -160,7 +160,7 @@ for _ in range(int(sys.argv[2])):
 
 
 def hash_table(python: str, kind: str) -> float:
-    """Seconds of the hash table, the best of as many rounds."""
+    """Return the best seconds of the hash table over as many rounds."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/edges.parquet"
         pq.write_table(edges(text=kind == "text"), path)

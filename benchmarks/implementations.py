@@ -1,7 +1,7 @@
 """PU-GNN three times: with PyG and in plain PyTorch as a researcher would write it, and with pugnn.
 
-All three have the same network (GCN d → 16 → 1, dropout 0.5), loss (0.6, 0.3, δ = 3), regulariser (mean over edges,
-K draws summed, on the hidden layer before its ReLU) and optimiser. `step()` is one epoch: forward, backward, Adam.
+All three have the same network (GCN d → 16 → 1, dropout 0.5), loss (0.6, 0.3, δ = 3), regulariser (mean over edges, K
+draws summed, on the hidden layer before its ReLU) and optimiser. `step()` is one epoch: forward, backward, Adam.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def adam(first: nn.Module, model: nn.Module) -> torch.optim.Adam:
 
 
 class _Researcher(nn.Module):
-    """What the two plain implementations share: the distance-aware loss as one would type it in."""
+    """The distance-aware loss as one would type it in, which the two plain implementations share."""
 
     def __init__(self, task: PUTask, device: str = "cpu") -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Interleaved timing, peak memory and tables: what all benchmark scripts share.
+"""Interleaved timing, peak memory and tables, which all benchmark scripts share.
 
-With SMALLEST=1 in the environment, every script runs at its smallest size, within seconds, on the CPU and on data that
-ships with the package: its figures mean nothing then, but a test sees that it still runs.
+With SMALLEST=1 in the environment, every script runs at its smallest size: within seconds, on the CPU and on data that
+ships with the package. Its figures mean nothing then, but a test sees that it still runs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _peaks: list[float] = []
 
 
 def sized(usual: Size, smallest: Size) -> Size:
-    """What a script goes by: its usual size, or the smallest one."""
+    """Return the usual size of a script, or the smallest one."""
     return smallest if SMALLEST else usual
 
 
 def interleaved(variants: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each variant; every round runs each one once, so that noise hits all alike."""
+    """Return median seconds of each variant; every round runs each one once, so that noise hits all alike."""
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     for run in variants.values():  # compile, fill caches
         run()
@@ -46,7 +46,7 @@ def interleaved(variants: dict[str, Callable[[], object]], rounds: int) -> dict[
 
 
 def peak_memory_of(script: str, *arguments: str) -> float:
-    """Peak memory in MB of what a script does between `memory_baseline()` and its end, in a process of its own."""
+    """Return the peak memory in MB of a script between `memory_baseline()` and its end, in its own process."""
     command = [sys.executable, script, *arguments]
     if not (SMALLEST and _peaks):  # at the smallest size one process is enough to see that this works
         _peaks.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]))
@@ -54,13 +54,13 @@ def peak_memory_of(script: str, *arguments: str) -> float:
 
 
 def memory_baseline() -> float:
-    """Reset the kernel's high-water mark of this process; returns the memory in use now, in MB."""
+    """Reset the kernel's high-water mark of this process; return the memory in use now, in MB."""
     Path("/proc/self/clear_refs").write_text("5")
     return _status("VmRSS")
 
 
 def memory_peak() -> float:
-    """High-water mark since the last reset, in MB."""
+    """Return the high-water mark since the last reset, in MB."""
     return _status("VmHWM")
 
 
@@ -70,26 +70,26 @@ def _status(field: str) -> float:
 
 
 def tiny_task() -> PUTask:
-    """A path of ten nodes."""
+    """Return a task on a path of ten nodes."""
     graph = Graph.from_edges(range(9), range(1, 10), features=sp.eye_array(10, format="csr"))
     return PUTask.from_positives(graph, np.array([0]))
 
 
 def machine() -> str:
-    """One line about where this ran."""
+    """Return one line about the machine."""
     device = f"{torch.cuda.get_device_name()}, " if torch.cuda.is_available() else ""
     return f"{device}{platform.machine()}, Python {platform.python_version()}, torch {torch.__version__}"
 
 
 def peak_gflops() -> float:
-    """What one core reaches on a large single-precision matrix product, in GFLOP/s."""
+    """Return what one core reaches on a large single-precision matrix product, in GFLOP/s."""
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     best = min(interleaved({"mm": lambda: a @ b}, 1)["mm"] for _ in range(sized(20, 1)))
     return 2 * 1024**3 / best / 1e9
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """A plain-text table with aligned columns."""
+    """Return a plain-text table with aligned columns."""
     widths = [max(len(row[c]) for row in [header, *rows]) for c in range(len(header))]
     lines = [
         "  ".join(cell.rjust(w) if c else cell.ljust(w) for c, (cell, w) in enumerate(zip(row, widths, strict=True)))

@@ -1,9 +1,9 @@
-"""Forecast against measured peak memory of trainings on the whole graph and in batches, each in a process of its own.
+"""Compare forecast and measured peak memory of trainings on the whole graph and in batches, each in its own process.
 
     python benchmarks/memory.py [NODES …]      # by default 100,000 and 1,000,000; ten minutes on two cores
 
-Random graphs with ten neighbours and 32 dense attributes per node. The measured value is the peak resident memory
-above that before the fit, with the graph and all libraries in memory, over three epochs.
+Random graphs with ten neighbours and 32 dense attributes per node. The measured value is the peak resident memory over
+three epochs, beyond that before the fit, with the graph and all libraries in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mini-batches against the whole graph: results, gradients and speed.
+"""Compare mini-batches with the whole graph: results, gradients and speed.
 
     python benchmarks/minibatch.py results [--draws 10] [--device cpu] [--jobs 2]     # needs PUGNN_DATA
     python benchmarks/minibatch.py gradients [--device cpu]                           # needs PUGNN_DATA
@@ -7,13 +7,13 @@
 ``results``: macro-F1 on Pubmed and coauthor_phy, label ratio 0.01, the true prior given. Trainings on the whole graph
 and in batches have the same draws, seeds and numbers of steps.
 
-``gradients``: of a network that was trained on the whole graph for ten epochs of nnPU, on Pubmed; batches of growing
-size against the whole graph, with at most 10 neighbours and with all of them, means over --batches of them. (Where the
-mean score equals the prior, the gradient of Dist-PU jumps, and there is nothing to agree with.)
+``gradients``: of a network that was trained on the whole graph for ten epochs of nnPU, on Pubmed. Batches of growing
+size are compared with the whole graph, with at most 10 neighbours and with all of them, as means over --batches of
+them. (Where the mean score equals the prior, the gradient of Dist-PU jumps, and there is nothing to agree with.)
 
-``speed``: a random graph with ten neighbours and 32 attributes per node, made in memory. Seeds per second of the
-sampler alone, on one thread and on all; and of PU-GNN training in batches, the bytes that its steps read and write at
-the least, and their share of the device's copy bandwidth.
+``speed``: a random graph with ten neighbours and 32 attributes per node, made in memory. It measures seeds per second
+of the sampler alone, on one thread and on all; seeds per second of PU-GNN training in batches; the bytes that its steps
+read and write at the least; and their share of the device's copy bandwidth.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def gradients(options: argparse.Namespace) -> None:
 
 
 def random_graph(nodes: int) -> Graph:
-    """Random pairs of nodes are joined."""
+    """Return a graph of random pairs of nodes."""
     rng = np.random.default_rng(0)
     ends = rng.integers(0, nodes, (2, nodes * NEIGHBOURS // 2), dtype=np.int32)
     features = rng.random((nodes, ATTRIBUTES), dtype=np.float32)
@@ -132,7 +132,7 @@ def random_graph(nodes: int) -> Graph:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Bytes per second of a large copy on the device, read and written."""
+    """Return bytes per second of a large copy on the device, read and written."""
     a = torch.ones(sized(2**28 if device.type == "cuda" else 2**26, 2**10), device=device)
     b = torch.empty_like(a)
     best = np.inf
@@ -151,9 +151,12 @@ def wait(device: torch.device) -> None:
 
 
 def step_bytes(nodes: int, entries: int) -> int:
-    """What a step of the network reads and writes at the least: features once in each direction, the hidden table six
-    times (product, sum over neighbours, activation, and their gradients), and the entries of the adjacency with a row
-    of the table each, in both directions of both layers."""
+    """Return the bytes that a step of the network reads and writes at the least.
+
+    These are the features once in each direction, the hidden table six times (product, sum over neighbours, activation,
+    and their gradients), and the entries of the adjacency with a row of the table each, in both directions of both
+    layers.
+    """
     table = 4 * HIDDEN * nodes
     return 2 * 4 * ATTRIBUTES * nodes + 6 * table + 2 * entries * (8 + 4 * HIDDEN) + 2 * entries * (8 + 4)
 

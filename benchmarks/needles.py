@@ -1,10 +1,10 @@
-"""A few positives among a million nodes: how many the default method finds, what it says of their number, and its cost.
+"""Look for a few positives among a million nodes: how many are found, what is said of their number, and what it costs.
 
     python benchmarks/needles.py > results/needles.txt      # five minutes on two cores
 
-Synthetic graphs (`pugnn.datasets.planted`): 20 neighbours and 32 features per node. Positives are a community of their
-own among nine others; 30 of them are known. The fewer edges stay inside a community (homophily), the harder they are to
-find. Each fit runs in a process of its own.
+Synthetic graphs (`pugnn.datasets.planted`) with 20 neighbours and 32 features per node. Positives are a community of
+their own among nine others, and 30 of them are known. The fewer edges stay inside a community (homophily), the harder
+they are to find. Each fit runs in its own process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KNOWN = sized(30, 20)
 
 
 def measure(positives: int, homophily: float) -> dict[str, object]:
-    """One fit beside the truth."""
+    """Fit once, and compare with the truth."""
     from pugnn import PUNodeClassifier
     from pugnn.datasets.planted import Planted
     from pugnn.errors import PugnnWarning

@@ -1,13 +1,13 @@
-"""How often paired verdicts between methods are given, and how often they are right, on data whose truth is known.
+"""Measure how often paired verdicts between methods are given, and how often they are right, on data with known truth.
 
     python benchmarks/paired.py --processes 2 --rankings paired-rankings     # needs PUGNN_DATA; an hour of two cores
-    python benchmarks/paired.py --rankings paired-rankings --seconds 0       # again on the rankings that are there
+    python benchmarks/paired.py --rankings paired-rankings --seconds 0       # compares the existing rankings again
     python benchmarks/paired.py --datasets cora --draws 1
-    python benchmarks/paired.py --first-draw 3 --draws 2     # draws on which nothing was chosen
+    python benchmarks/paired.py --first-draw 3 --draws 2     # draws that no choice was based on
 
 On each graph the largest class is positive (common), then the smallest one with at least 150 nodes (rare); 30 known
 positives are drawn at random. Where there is nothing to find, all positives are nodes drawn at random. Every pair of
-methods is compared, and all methods together, by hidden positives alone and with those among 20 or 40 nodes audited in
+methods is compared, and all methods together: by hidden positives alone, and with those among 20 or 40 nodes audited in
 the ranking of each.
 """
 
@@ -96,7 +96,7 @@ def cases(datasets: list[str], draws: range) -> Iterator[Case]:
 
 
 def read(folder: Path) -> dict[Case, dict[str, Ranking]]:
-    """Rankings by method, with ranks of all nodes and what is true of them."""
+    """Read rankings by method, with the ranks of all nodes and the truth about them."""
     found: dict[Case, dict[str, Ranking]] = {}
     for file in sorted(folder.glob("*.npz")):
         dataset, kind, draw, method = file.stem.split("+")
@@ -110,7 +110,7 @@ def read(folder: Path) -> dict[Case, dict[str, Ranking]]:
 
 
 def audit(ranking: Ranking, checks: int, seed: int) -> AuditedPositives:
-    """The positives among nodes drawn by the design in a ranking."""
+    """Return the positives among nodes drawn by the design in a ranking."""
     size, positive, order = ranking["size"], ranking["positive"], np.argsort(-ranking["scores"], kind="stable")
     hidden, expected = ranking["ranks"], float(ranking["prior"]) * ranking["size"]
     edges, quotas = plan_stretches(
@@ -128,7 +128,7 @@ def audit(ranking: Ranking, checks: int, seed: int) -> AuditedPositives:
 
 
 def compare(rankings: dict[str, Ranking], audited: AuditedPositives | None) -> list[Record]:
-    """Verdicts, and whether they are true."""
+    """Return verdicts, and whether they are true."""
     hidden = {name: ranking["ranks"] for name, ranking in rankings.items()}
     size = next(iter(rankings.values()))["size"]
     if audited is None:
@@ -146,7 +146,7 @@ def compare(rankings: dict[str, Ranking], audited: AuditedPositives | None) -> l
 
 
 def play(case: Case, rankings: dict[str, Ranking]) -> list[Record]:
-    """All pairs, and all methods together."""
+    """Compare all pairs, and all methods together."""
     rows = []
     for checks in CHECKS:
         for names in dict.fromkeys([*combinations(rankings, 2), tuple(rankings)]):

@@ -1,10 +1,10 @@
-"""Table 2 on Cora by a local Ray cluster of two workers, with faults, against the local executor.
+"""Check Table 2 on Cora by a local Ray cluster of two workers, with faults, against the local executor.
 
     python benchmarks/ray_cluster.py [--draws 1] [--methods naive,nnpu,pu-gnn] [--ratios 0.01]
 
-The same command runs three times: by the local executor; by Ray, where one worker is killed (SIGKILL) half-way; and by
-Ray, where the driver is killed half-way and started again. All must give the same records, bit for bit, apart from the
-times, and each record once. Needs `pip install 'pugnn[ray]'`; Linux only.
+The same command runs three times: with the local executor; with Ray, where one worker is killed (SIGKILL) half-way; and
+with Ray, where the driver is killed half-way and started again. All must give the same records bit for bit, apart from
+the times, and each record once. Needs `pip install 'pugnn[ray]'`; Linux only.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def wait_for(process: subprocess.Popen[str], out: Path, records: int) -> None:
 
 
 def workers(driver: int) -> list[int]:
-    """The Ray workers below a driver that are training."""
+    """Return the Ray workers below a driver that are training."""
     parents, busy = {}, []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

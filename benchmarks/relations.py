@@ -1,14 +1,14 @@
-"""Graphs with several relations: what relations, direction, amounts and times are worth, on planted signals.
+"""Measure what relations, direction, amounts and times are worth on graphs with several relations and planted signals.
 
     python benchmarks/relations.py                  # half an hour on one core
     python benchmarks/relations.py --bipartite      # minutes
 
-Accounts of `pugnn.datasets.planted_relations` with the signal in one place; average precision of the default method on
-the unlabelled nodes, with and without what reads it. With a leak, payments after the moment of the ranking give
-positives away.
+Accounts of `pugnn.datasets.planted_relations` have the signal in one place. The figure is the average precision of the
+default method on the unlabelled nodes, with and without what reads the signal. With a leak, payments after the moment
+of the ranking give positives away.
 
-`--bipartite`: users and items of a planted model, beside the graph of users that share an item; items with more than
-100 users are left out of that, or it would have many times as many edges.
+`--bipartite`: users and items of a planted model, compared with the graph of users that share an item. That graph
+leaves out items with more than 100 users, or it would have many times as many edges.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KINDS = {
 
 
 def quality(data: Any, truth: set[str]) -> float:
-    """Average precision of the default method among unlabelled nodes, in per cent."""
+    """Return the average precision of the default method among unlabelled nodes, in per cent."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)
         scores = PUNodeClassifier(progress=False).fit_task(data.task).decision_function()
@@ -61,21 +61,21 @@ def quality(data: Any, truth: set[str]) -> float:
 
 
 def accounts(tables: Tables, names: tuple[str, ...] = USUAL, **options: Any) -> Any:
-    """The graph of some of the tables; positives without a time unless times are asked for."""
+    """Read some of the tables as a graph; positives have no time unless times are asked for."""
     positives = tables["positives"] if "time" in options else tables["positives"].select(["id"])
     edges = {KINDS[name]: tables[name] for name in names}
     return read_graph(edges, {"account": tables["accounts"]}, target="account", positives=positives, **options)
 
 
 def merged(tables: Tables) -> Any:
-    """All of it as one plain graph, as one has to without relations and kinds."""
+    """Read everything as one plain graph, as one must without relations and kinds."""
     named = [("pays", "from", "to"), ("devices", "account", "device"), ("logins", "account", "address")]
     parts = [tables[name].select(ends).rename_columns(["source", "target"]) for name, *ends in named]
     return read_graph(pa.concat_tables(parts), tables["accounts"], positives=tables["positives"].select(["id"]))
 
 
 def with_noise(tables: Tables, seed: int) -> Tables:
-    """Two more relations that say nothing."""
+    """Add two more relations that say nothing."""
     rng, ids = np.random.default_rng([seed, 1]), tables["accounts"]["id"].to_numpy(zero_copy_only=False)
     pairs = rng.choice(ids, (2, 3 * len(ids)))
     places = [f"P{place}" for place in rng.integers(len(ids) // 20, size=3 * len(ids))]
@@ -84,7 +84,7 @@ def with_noise(tables: Tables, seed: int) -> Tables:
 
 
 def bare(tables: Tables) -> Tables:
-    """Without amounts and times of payments."""
+    """Leave out amounts and times of payments."""
     return {**tables, "pays": tables["pays"].select(["from", "to"])}
 
 
@@ -138,7 +138,7 @@ def planted() -> None:
 
 
 def known_by(tables: Tables) -> Tables:
-    """Only positives that were known by the moment of the ranking."""
+    """Keep only positives that were known by the moment of the ranking."""
     early = pc.less_equal(tables["positives"]["time"], f"{TODAY}T23:59:59")
     return {**tables, "positives": tables["positives"].filter(early)}
 

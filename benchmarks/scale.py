@@ -1,12 +1,13 @@
-"""The default method from Parquet tables to scores of all nodes, at several sizes; each phase in a process of its own.
+"""Run the default method from Parquet tables to scores of all nodes, at several sizes; each phase in its own process.
 
     python scale.py [NODES ...] [--folder FOLDER] > results/scale.txt
     python scale.py 1000000 --relations 2      # the same edges, dealt out to two relations; beside one relation
 
-Synthetic graphs (`pugnn synthetic`): 10 rows of the edge table per node, so 20 neighbours, 32 features, a tenth of the
-nodes positive, 100 of them known. Resident memory is the largest of the process, mapped files included. `smoothing` is
-measured apart, and also part of `fit`, which goes on with training, scores of all nodes as Parquet and the report. The
-largest graph's AUC is compared with that of a graph of a tenth of its size, read from tables into memory.
+Synthetic graphs (`pugnn synthetic`) have 10 rows of the edge table per node, so 20 neighbours, and 32 features. A tenth
+of the nodes is positive, and 100 of them are known. Resident memory is the largest of the process, mapped files
+included. `smoothing` is measured separately; it is also part of `fit`, which continues with training, scores of all
+nodes as Parquet and the report. The AUC of the largest graph is compared with that of a graph of a tenth of its size,
+read from tables into memory.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ views_of(graph, Attributes.of(graph))
 
 
 def measured(*command: str) -> tuple[float, float]:
-    """Seconds and largest resident memory, in GB, of a command."""
+    """Return seconds and largest resident memory, in GB, of a command."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -54,7 +55,7 @@ def auc_of(run: Path) -> float:
 
 
 def dealt_out(edges: Path, relations: int) -> list[str]:
-    """Options for the same edges in so many relations, each with its share of the rows."""
+    """Return options for the same edges in this many relations, each with its share of the rows."""
     if relations == 1:
         return ["--edges", str(edges)]
     rows, options = pq.read_table(edges), []
@@ -67,7 +68,7 @@ def dealt_out(edges: Path, relations: int) -> list[str]:
 
 
 def run_size(nodes: int, folder: Path, relations: int = 1) -> tuple[dict[str, tuple[float, float]], float]:
-    """Seconds and memory of each phase, and the AUC."""
+    """Measure seconds and memory of each phase, and the AUC."""
     data, store, run = folder / "tables", folder / "store", folder / "run"
     phases = {"synthetic": measured(PUGNN, "synthetic", "--nodes", str(nodes), "--out", str(data))}
     tables = [*dealt_out(data / "edges.parquet", relations), "--nodes", str(data / "nodes.parquet")]
@@ -89,7 +90,7 @@ def run_size(nodes: int, folder: Path, relations: int = 1) -> tuple[dict[str, tu
 
 
 def in_memory(nodes: int, folder: Path) -> float:
-    """The AUC of the same method, read from tables into memory."""
+    """Return the AUC of the same method, read from tables into memory."""
     data, run = folder / "tables", folder / "run"
     measured(PUGNN, "synthetic", "--nodes", str(nodes), "--out", str(data))
     tables = ["--edges", str(data / "edges.parquet"), "--nodes", str(data / "nodes.parquet")]

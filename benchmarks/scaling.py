@@ -1,4 +1,4 @@
-"""Time and memory of one pugnn training step for 10⁴ … 10⁷ edges on the CPU, one thread.
+"""Measure time and memory of one pugnn training step for 10⁴ … 10⁷ edges on the CPU, one thread.
 
 python benchmarks/scaling.py
 """
@@ -19,7 +19,7 @@ EDGES = sized((10**4, 10**5, 10**6, 10**7), (10**3, 10**4))
 
 
 def random_task(edges: int) -> PUTask:
-    """A random graph with 4.5 edges per node end, as Pubmed has, and 16 dense features."""
+    """Return a random graph with 4.5 edges per node end, as Pubmed has, and 16 dense features."""
     rng = np.random.default_rng(0)
     nodes = int(edges / 2.25)
     features = rng.random((nodes, 16), dtype=np.float32)

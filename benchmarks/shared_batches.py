@@ -1,11 +1,11 @@
-"""Two processes against one, on the same batches: the same loss, in how much less time?
+"""Compare two processes with one on the same batches: they must have the same loss, but how much faster are they?
 
     python benchmarks/shared_batches.py            # ten minutes on two quiet cores
 
-nnPU trains a graph convolutional network on batches with sampled neighbours, of a random graph of 200,000 nodes with
-ten neighbours and 32 attributes each, a thousand of them labelled.
+nnPU trains a graph convolutional network on batches with sampled neighbours. The random graph has 200,000 nodes with
+ten neighbours and 32 attributes each; a thousand of them are labelled.
 
-Every process has one thread. The runs take turns, so that noise hits all alike; the fastest of each kind counts.
+Every process has one thread. The runs take turns, so that noise hits all alike, and the fastest of each kind counts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BATCHES = sized((1_024, 8_192, 65_536), (256,))
 
 
 def attributes(nodes: int, columns: int) -> np.ndarray:
-    """Those of the first tenth, with the labelled ones, lie apart from the others."""
+    """Return attributes in which the first tenth, with the labelled nodes, lies apart from the others."""
     rows = np.random.default_rng(0).normal(size=(nodes, columns)).astype(np.float32)
     rows[: int(PRIOR * nodes), :4] += 2
     return rows
@@ -45,7 +45,7 @@ def log_of_nnpu(batch: int, steps: int) -> Log:
 
 
 def work(batch: int, steps: int) -> None:
-    """One of the processes: the terms of the loss at each step, and nodes of batches per second."""
+    """Be one of the processes: print the terms of the loss at each step, and nodes of batches per second."""
     warnings.simplefilter("ignore")
     with processes.joined():
         log = log_of_nnpu(batch, steps)
@@ -55,7 +55,7 @@ def work(batch: int, steps: int) -> None:
 
 
 def launched(count: int, batch: int, steps: int) -> dict[str, Any]:
-    """What the training gives in so many processes."""
+    """Return what the training gives in this many processes."""
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
     done = subprocess.run(
         [*launcher, __file__, "--steps", str(steps), "--work", str(batch)],

@@ -1,10 +1,10 @@
-"""One pass of the smoothing kernel against the sparse products of scipy and torch, and the copy bandwidth.
+"""Compare one pass of the smoothing kernel with the sparse products of scipy and torch, and the copy bandwidth.
 
     python smoothing.py [NODES ...]
 
-Graphs have heavy-tailed degrees, 20 on average. The kernel does more than a product in the same pass: it scales, adds
-the node itself and the restart. Bytes are those that a pass cannot avoid without a cache: the row of every neighbour,
-its index, and own rows read twice and written once.
+Graphs have heavy-tailed degrees, 20 on average. The kernel does more than a product in the same pass: it scales, and
+adds the node itself and the restart. Bytes are those that a pass cannot avoid without a cache: the row of every
+neighbour, its index, and own rows read twice and written once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COPIED = sized(2**28, 2**20)  # numbers
 
 
 def copy_bandwidth() -> float:
-    """Bytes read and written per second by a plain copy on all cores."""
+    """Return bytes read and written per second by a plain copy on all cores."""
     cores = os.cpu_count() or 1
     source, target = np.ones(COPIED, np.float32), np.empty(COPIED, np.float32)
     parts = np.linspace(0, COPIED, cores + 1).astype(int)

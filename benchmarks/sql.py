@@ -1,11 +1,11 @@
-"""Ten million edges in a database, beside the same rows in a Parquet file: from the name to the ends of all edges.
+"""Read ten million edges from databases and from a Parquet file, from the name to the ends of all edges.
 
     python benchmarks/sql.py
 
-Each reading is a process of its own, which has loaded all libraries and kernels; peak memory is what it needs beyond
-that, without PostgreSQL's own processes. Rows of a database are copied to a temporary Parquet file first: how long that
-takes, measured once more alone, and how large the file is, are in columns of their own. PostgreSQL is left out where it
-is not installed.
+Each reading is its own process, which has loaded all libraries and kernels. Peak memory is what it needs beyond that,
+without PostgreSQL's own processes. Rows of a database are copied to a temporary Parquet file first. How long a copy
+alone takes, measured separately, and how large the file is are in their own columns. PostgreSQL is left out if it is
+not installed.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ ROWS, NODES, ROUNDS = sized((10_000_000, 1_000_000, 3), (1_000, 100, 1))
 
 
 class Enough(Exception):
-    """Ends a reading where the ids have their positions."""
+    """Ends a reading once the ids have their positions."""
 
 
 def write_tables(folder: Path, stack: ExitStack) -> dict[str, str]:
-    """The same rows everywhere; gives the name of each table."""
+    """Write the same rows everywhere; return the name of each table."""
     ends = np.random.default_rng(0).integers(0, NODES, (ROWS, 2))
     rows = pa.table({"source": ends[:, 0], "target": ends[:, 1]})
     pq.write_table(rows, folder / "pays.parquet")

@@ -1,4 +1,4 @@
-"""One training step on the CPU, one thread: PyG, plain PyTorch and pugnn, interleaved in one run.
+"""Time one training step on the CPU, one thread: PyG, plain PyTorch and pugnn, interleaved in one run.
 
 python benchmarks/step.py            # Pubmed and Cora; needs PUGNN_DATA or a network for Pubmed
 """

@@ -1,15 +1,15 @@
-"""Which features of the structure serve a graph without attributes: PU-GNN with its defaults, 20 labels.
+"""Compare structural features for a graph without attributes: PU-GNN with its defaults, 20 labels.
 
     python benchmarks/structural_features.py        # needs PUGNN_DATA; a quarter of an hour on one core
 
-polblogs has no features; those of the others are left aside but for the last line of their table. Means and
+polblogs has no features. Those of the other graphs are used only in the last line of their table. Values are means and
 standard deviations over the same 10 draws, macro-F1 and AUC of the test nodes in per cent. `width × hops` are
-`pugnn.features.structure.Structure(width, hops)`; the degrees are log(1 + degree) and its mean over the neighbours,
+`pugnn.features.structure.Structure(width, hops)`. The degrees are log(1 + degree) and its mean over the neighbours,
 standardised.
 
-The second table of each is about new snapshots: a model is trained without 5 % of the nodes and 10 % of the edges
-between the others, and scores the whole graph. AUC of the nodes that are new to it, and of the same nodes by a model
-that is trained on the whole graph.
+The second table of each graph is about new snapshots: a model is trained without 5 % of the nodes and 10 % of the edges
+between the others, and scores the whole graph. It has the AUC of the nodes that are new to that model, and of the same
+nodes by a model that is trained on the whole graph.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ VARIANTS: dict[str, Callable[[Graph], Features]] = {
 
 
 def scores(task: PUTask, whole: Graph, seed: int) -> np.ndarray:
-    """Scores of all nodes of a graph by a model that is trained on the task."""
+    """Return the scores of all nodes of a graph by a model that is trained on the task."""
     classifier = PUNodeClassifier("pu-gnn", seed=seed, epochs=EPOCHS, progress=False).fit_task(task)
     return classifier.predict_proba(whole)[:, 1]
 

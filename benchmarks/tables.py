@@ -1,15 +1,15 @@
-"""A Parquet pair of 5 million edges and 1 million nodes with text ids, from the files to the end of the first epoch.
+"""Read Parquet files of 5 million edges and 1 million nodes with text ids, up to the end of the first epoch.
 
     python benchmarks/tables.py        # needs pandas and pyarrow
     python benchmarks/tables.py numbers
 
+The first form prints two tables. The first one is reading and mapping ids to positions, against pandas with the same
+result: nodes in the order of the node table, then ids of the edges alone in the order of their first appearance, with
+white space trimmed, and empty and repeated ids looked for. The second one has all phases of one run in its own process,
+with the highest memory in use during each.
+
 The second form reads a node table of a million rows and 50 columns of numbers, as CSV and as Parquet, against pandas,
 which reads the same file and does nothing else; `read_graph` also reads two million edges and makes the features.
-
-Of the first form, the first table is reading and mapping ids to positions, against pandas with the same result: nodes
-in the order of the node table, then ids of the edges alone in the order of their first appearance; white space
-trimmed, empty and repeated ids looked for. The second one is all phases of one run in a process of its own, with the
-highest memory in use during each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NUMBERS = 50
 
 
 class Enough(Exception):
-    """Ends a reading where the ids have their positions."""
+    """Ends a reading once the ids have their positions."""
 
 
 def write_tables(folder: Path) -> None:
@@ -73,7 +73,7 @@ def _read(folder: Path) -> tuple[pd.Series, pd.Series, pd.Series]:
 
 
 def with_factorize(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """All ids in one column, in the order that their positions are to have."""
+    """Map ids with factorize: all ids in one column, in the order that their positions are to have."""
     ids, source, target = _read(folder)
     ends = pd.concat([source, target]).iloc[np.arange(2 * len(source)).reshape(2, -1).T.ravel()]
     codes, unique = pd.factorize(pd.concat([ids, ends], ignore_index=True))
@@ -81,7 +81,7 @@ def with_factorize(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_index(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The ids of the nodes as an index, in which edges look up their ends; new ids are added, and looked up again."""
+    """Map ids with an index of the nodes, in which edges look up their ends; new ids are added, and looked up again."""
     ids, source, target = _read(folder)
     index = pd.Index(ids)
     ends = [index.get_indexer(column) for column in (source, target)]

@@ -1,9 +1,9 @@
-"""Whole PU-GNN trainings (200 epochs) on the four data sets, one thread: PyG, plain PyTorch and pugnn.
+"""Time whole PU-GNN trainings (200 epochs) on the four data sets, one thread: PyG, plain PyTorch and pugnn.
 
     python benchmarks/training.py        # needs PUGNN_DATA; about a quarter of an hour
 
-PyG is timed over a few epochs and scaled. Macro-F1 is on the same draws for plain PyTorch and pugnn, 27 labels on
-Cora, 33 on Citeseer, 197 on Pubmed, 177 on DBLP (label ratio 0.01 of all nodes).
+PyG is timed over a few epochs and scaled. Macro-F1 is on the same draws for plain PyTorch and pugnn, with 27 labels on
+Cora, 33 on Citeseer, 197 on Pubmed and 177 on DBLP (label ratio 0.01 of all nodes).
 """
 
 from __future__ import annotations

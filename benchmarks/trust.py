@@ -1,14 +1,14 @@
-"""How far the claims of the default method hold: bands, decided shares, "no signal", and estimates of the prior.
+"""Measure how far claims of the default method hold: bands, decided shares, "no signal", and estimates of the prior.
 
     python benchmarks/trust.py --processes 2 --records trust.jsonl     # needs PUGNN_DATA; two hours of one core
     python benchmarks/trust.py --estimates 2 …                         # also all estimators of the prior: hours more
     python benchmarks/trust.py --datasets cora --draws 2
     python benchmarks/trust.py --read trust.jsonl                      # the tables from records
 
-The tasks are those of `pugnn reproduce rare`: on each graph the largest class is positive (common), and then the
+The tasks are those of `pugnn reproduce rare`. On each graph the largest class is positive (common), and then the
 smallest one with at least 150 nodes (rare), thinned to a share; 10, 30 or 100 known positives are drawn at random. At
-natural shares also: known positives drawn in proportion to their degree; and known "positives" of which some or all are
-nodes drawn at random, so that there is little or nothing to find.
+natural shares, there are two more: known positives drawn in proportion to their degree, and known "positives" of which
+some or all are nodes drawn at random, so that there is little or nothing to find.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Case = tuple[str, str, int, str | float, int]
 
 
 def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int, estimates: int = 0) -> Record:
-    """All claims of one fit, beside the truth."""
+    """Return all claims of one fit, beside the truth."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     data = named_dataset(dataset, (class_of(dataset, kind),))
@@ -102,7 +102,7 @@ def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int, e
 
 
 def random_known(data: Any, labels: int, part: float, draw: int) -> PUTask:
-    """A task in which a part of the known positives are other nodes, drawn at random; all of them if it is 1."""
+    """Make a task in which a part of the known positives are other nodes, drawn at random; all of them if it is 1."""
     rng = np.random.default_rng(draw)
     count = round(part * labels)
     everyone = np.arange(data.graph.num_nodes)
@@ -118,7 +118,7 @@ def class_of(dataset: str, kind: str) -> int:
 
 
 def cases(datasets: Iterable[str], draws: int) -> list[Case]:
-    """All fits, those of large graphs first, so that none is left at the end."""
+    """List all fits, those of large graphs first, so that none is left at the end."""
     found: list[Case] = []
     sizes = {name: named_dataset(name).graph.num_edges for name in datasets}
     for dataset in sorted(sizes, key=lambda name: -sizes[name]):
@@ -138,7 +138,7 @@ def cases(datasets: Iterable[str], draws: int) -> list[Case]:
 
 
 def show(records: list[Record]) -> None:
-    """All tables."""
+    """Print all tables."""
     drawn = [each for each in records if each["how"] in SHARES]
     names = ["share", "first 100", "first 1,000", "precision", "recall", "F1", "AUC"]
     print(
@@ -224,7 +224,7 @@ def show(records: list[Record]) -> None:
 
 
 def by_place(records: list[Record], cells: Callable[[list[Record]], list[str]]) -> list[list[str]]:
-    """A row for each share and number of labels, and for all of each."""
+    """Return a row for each share and number of labels, and for all of each."""
     rows = []
     for share in (*SHARES, "all"):
         for labels in (*LABELS, "all"):
@@ -236,7 +236,7 @@ def by_place(records: list[Record], cells: Callable[[list[Record]], list[str]]) 
 
 
 def coverage(records: list[Record], names: Iterable[str]) -> list[str]:
-    """How often each band holds the truth, and its mean width."""
+    """Return how often each band holds the truth, and its mean width."""
     row = []
     for name in names:
         bands = np.array([each["bands"][name] for each in records if name in each["bands"]])
@@ -251,7 +251,7 @@ def coverage(records: list[Record], names: Iterable[str]) -> list[str]:
 
 
 def decisions(records: list[Record]) -> list[str]:
-    """How much is decided, and how well."""
+    """Return how much is decided, and how well."""
     decided = [each for each in records if each["signal"]]
     ratio = np.array([each["decided"] / each["prior"] for each in decided])
     quartiles = [f"{value:.2g}" for value in np.quantile(ratio, [0.5, 0.25, 0.75])] if len(ratio) else ["–"] * 3

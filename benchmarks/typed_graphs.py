@@ -1,18 +1,19 @@
-"""Real graphs with several kinds of nodes: all relations, each alone, one plain graph, and PyG's SAGE under nnPU.
+"""Compare methods on typed real graphs: all relations, each alone, one plain graph, and PyG's SAGE under nnPU.
 
-    python benchmarks/typed_graphs.py --folder typed --processes 16      # five draws; goes on where it was stopped
+    python benchmarks/typed_graphs.py --folder typed --processes 16      # five draws; continues where it was stopped
 
-A folder with `dblp` (authors, papers, venues, terms; words of authors) and `aminer` (papers, authors, references; no
+The folder has `dblp` (authors, papers, venues, terms; words of authors) and `aminer` (papers, authors, references; no
 attributes), as gzipped CSV tables. Each class in turn is positive, at its natural share or, by removing positives with
-their edges, at 2 % of the unlabelled (at least ten stay). Average precision on unlabelled nodes of the target kind:
+their edges, at 2 % of the unlabelled nodes (at least ten stay). Average precision is measured on unlabelled nodes of
+the target kind:
 
 - all: the default method on all relations;
 - only …: on one of them, with those that lead to it. In both graphs that is also all but one left out;
-- merged: all kinds as one plain graph, as one has to without relations and kinds;
-- sage: PyG's HeteroConv of two layers SAGE (64 hidden, 100 epochs; each node without attributes has a vector that is
-  learnt) under nnPU with the true prior and the logistic loss, since the sigmoid loss collapses here.
+- merged: all kinds as one plain graph, as one must without relations and kinds;
+- sage: PyG's HeteroConv of two layers SAGE (64 hidden, 100 epochs; each node without attributes has a learned vector)
+  under nnPU with the true prior and the logistic loss, since the sigmoid loss collapses here.
 
-Every fit is a line in the file of records; the mean and the standard deviation over draws are printed from it.
+Every fit is a line in the file of records, from which the mean and the standard deviation over draws are printed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ TARGETS = {"dblp": "author", "aminer": "paper"}
 
 
 def read(folder: Path, name: str) -> Tables:
-    """The tables of a graph; those of the target nodes, with their classes, are called nodes."""
+    """Read the tables of a graph; those of the target nodes, with their classes, are called nodes."""
     if SMALLEST:
         return made_up(name)
     files = {each: each for each in GRAPHS[name]} | {"nodes": f"{TARGETS[name]}s"}
@@ -64,7 +65,7 @@ def read(folder: Path, name: str) -> Tables:
 
 
 def made_up(name: str) -> Tables:
-    """Random tables of the same form."""
+    """Return random tables of the same form."""
     rng, target = np.random.default_rng(0), TARGETS[name]
     ids = [f"{target}-{number}" for number in range(60)]
     tables = {"nodes": pa.table({"id": ids, "class": [f"class-{number % 2}" for number in range(60)]})}
@@ -83,7 +84,7 @@ def made_up(name: str) -> Tables:
 def draw(
     tables: Tables, name: str, positive: str, labels: int, share: str, seed: int
 ) -> tuple[Tables, list[str], set[str]]:
-    """The tables of one draw, the known positives, and the hidden ones."""
+    """Return the tables of one draw, the known positives, and the hidden ones."""
     nodes, target = tables["nodes"], TARGETS[name]
     rng = np.random.default_rng([seed, int(positive.split("-")[1])])
     of_class = nodes.filter(pc.equal(nodes["class"], positive))["id"].to_pylist()
@@ -100,7 +101,7 @@ def draw(
 
 
 def rows_of(name: str) -> dict[str, tuple[str, ...]]:
-    """Rows by name, with the relations of each."""
+    """Return rows by name, with the relations of each."""
     links = GRAPHS[name]
     first = next(iter(links))
     alone = [(each,) if TARGETS[name] in ends else (first, each) for each, ends in links.items()]
@@ -109,7 +110,7 @@ def rows_of(name: str) -> dict[str, tuple[str, ...]]:
 
 
 def fit(name: str, row: str, tables: Tables, known: list[str], hidden: set[str]) -> float:
-    """Average precision of a row, in per cent."""
+    """Return the average precision of a row, in per cent."""
     if row == "sage":
         return hetero_sage(name, tables, known, hidden)
     target, names, ids = TARGETS[name], rows_of(name)[row], tables["nodes"].select(["id"])
@@ -134,7 +135,7 @@ def fit(name: str, row: str, tables: Tables, known: list[str], hidden: set[str])
 
 
 def hetero_sage(name: str, tables: Tables, known: list[str], hidden: set[str]) -> float:
-    """What a user of PyG would write: HeteroConv of SAGE under nnPU with the true prior."""
+    """Train what a user of PyG would write: HeteroConv of SAGE under nnPU with the true prior."""
     from torch_geometric.nn import HeteroConv, SAGEConv
 
     torch.manual_seed(0)
@@ -190,7 +191,7 @@ def hetero_sage(name: str, tables: Tables, known: list[str], hidden: set[str]) -
 
 
 def measured(folder: Path, key: tuple[Any, ...]) -> dict[str, Any]:
-    """The record of a fit: its key, average precision and seconds."""
+    """Return the record of a fit: its key, average precision and seconds."""
     torch.set_num_threads(1)
     drawn, started = draw(read(folder, key[0]), *key[:-1]), time.perf_counter()
     with warnings.catch_warnings():
@@ -231,7 +232,7 @@ def keys(
     labels: int | None = None,
     share: str | None = None,
 ) -> Iterator[tuple[Any, ...]]:
-    """What is fitted: the arguments of a draw, and the row."""
+    """List what is fitted: the arguments of a draw, and the row."""
     counts = asked.labels if labels is None else [labels]
     shares = asked.shares if share is None else [share]
     for seed, count, part, positive, row in product(range(asked.draws), counts, shares, classes, rows):

@@ -1,9 +1,10 @@
-"""How far one sampled gradient of the structural regulariser is from the exact one, on Cora.
+"""Measure how far one sampled gradient of the structural regulariser is from the exact one, on Cora.
 
     python benchmarks/variance.py
 
-Relative errors (root mean square over 20 draws) of the gradient of the second sum, with respect to the embedding and,
-through the network, to the weights: at the initial weights, and after 200 epochs with the regulariser alone.
+Values are relative errors (root mean square over 20 draws) of the gradient of the second sum, with respect to the
+embedding and, through the network, to the weights: at the initial weights, and after 200 epochs with the regulariser
+alone.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What a fit of the default method costs, beside ten lines of scikit-learn, and beside an earlier checkout.
+"""Measure what a fit of the default method costs, beside ten lines of scikit-learn, and beside an earlier checkout.
 
     python benchmarks/views.py                        # Pubmed needs PUGNN_DATA; five minutes on two cores
     python benchmarks/views.py --before CHECKOUT      # also the default method of another checkout
 
-A fit is everything from the graph to the scores of all nodes: views, hidden positives and training. Each runs in a
-process of its own, on one thread, after a fit of a small graph that loads libraries and compiles kernels. Seconds are
-those of the CPU, the median of three; memory is the peak of the whole process, graph and libraries included. Known
-positives are 30. The wide graph has 18,000 nodes, 82,000 edges and 6,800 words, some sixty per node; the long ones have
-ten random edges per node and 32 dense attributes. scikit-learn: ten steps of smoothing with scipy, rows at length 1,
-and a logistic regression with C = 1.
+A fit is everything from the graph to the scores of all nodes: views, hidden positives and training. Each runs in its
+own process, on one thread, after a fit of a small graph that loads libraries and compiles kernels. Seconds are CPU
+seconds, the median of three; memory is the peak of the whole process, graph and libraries included. There are 30 known
+positives. The wide graph has 18,000 nodes, 82,000 edges and 6,800 words, some sixty per node. The long ones have ten
+random edges per node and 32 dense attributes. scikit-learn does ten steps of smoothing with scipy, scales rows to
+length 1, and fits a logistic regression with C = 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THR
 
 
 def wide_graph() -> Graph:
-    """Topics of equal size: half of a node's words, and four fifths of its edges, are of its topic."""
+    """Return a graph of equal topics: half of a node's words, and four fifths of its edges, are of its topic."""
     rng = np.random.default_rng(0)
     topic = np.arange(WIDE_NODES) % TOPICS
     words = rng.integers(0, WORDS, (WIDE_NODES, WORDS_PER_NODE))

@@ -1,12 +1,12 @@
-"""Tables with thousands of columns that are mostly zero: how fast they are read, and what is made of them.
+"""Measure how fast tables with thousands of mostly zero columns are read, and what is made of them.
 
     python benchmarks/wide_tables.py        # needs pandas, and PUGNN_DATA for Citeseer; ten minutes on one core
 
-The first table is `read_graph` on CSV, from the file to the graph with its features, each in a process of its own;
-beside it pandas, which reads the same node table and does nothing else. The last line is an ordinary table: 40 columns
-of numbers, 5 of truth values, 3 of categories, 2 of dates.
+The first table times `read_graph` on CSV, from the file to the graph with its features, each in its own process. Beside
+it is pandas, which reads the same node table and does nothing else. The last line is an ordinary table: 40 columns of
+numbers, 5 of truth values, 3 of categories, 2 of dates.
 
-The second one is why counts are used as they are: average precision of the unlabelled nodes in per cent, 27 known
+The second table is why counts are used as they are: average precision of the unlabelled nodes in per cent, 27 known
 positives, mean and standard deviation over the same 10 draws, with the words of two citation networks as 0 and 1.
 """
 
@@ -34,7 +34,7 @@ LABELS, DRAWS, EPOCHS = 27, *sized((10, None), (1, 1))
 
 
 def write_tables(folder: Path) -> list[str]:
-    """Node tables and edges by name."""
+    """Write node tables and edges; return their names."""
     rng = np.random.default_rng(0)
     names = []
     for nodes, columns, share in SIZES:

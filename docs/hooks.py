@@ -21,9 +21,13 @@ FONT = "ziamath/fonts/STIXTwoMath-Regular.ttf"
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 #: Single letters are rendered as italic characters: ℎ, and those of Latin and Greek.
 ITALICS = {0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)}
-#: Corrections of the converter's output: hats that do not touch, spaces around functions and brackets, the unary
-#: minus sign, and ∼.
+#: The root sign, which the markup of a root implies.
+ROOT_SIGN = 0x221A
+#: Corrections of the converter's output: bars that stretch over all they cover, norms that do not stretch, hats that do
+#: not touch, spaces around functions and brackets, the unary minus sign, and ∼.
 CORRECTIONS = (
+    (r'<mo (stretchy|accent)="true">&#x(000AF|02015);</mo>', '<mo stretchy="true">&#x0203E;</mo>'),
+    ("<mo>&#x02016;</mo>", '<mo stretchy="false" lspace="0" rspace="0">&#x02016;</mo>'),
     (r'<mover accent="true">(.*?)<mo>&#x0005E;</mo>', r'<mover>\1<mo stretchy="false">&#x0005E;</mo>'),
     (r'<mo( movablelimits="true")?>(\w{2,})</mo>', r'<mo\1 lspace="0.167em" rspace="0.167em">\2</mo>'),
     (r'fence="true"', 'fence="true" lspace="0" rspace="0"'),
@@ -57,7 +61,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     options = subset.Options(layout_features=["*"])
     font = subset.load_font(distribution("ziamath").locate_file(FONT), options)
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=ITALICS | set(map(ord, _drawn)))
+    subsetter.populate(unicodes=ITALICS | {ROOT_SIGN} | set(map(ord, _drawn)))
     subsetter.subset(font)
     subset.save_font(font, Path(config.site_dir) / "formulas.ttf", options)
 

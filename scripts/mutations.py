@@ -90,7 +90,7 @@ MUTATIONS = [
     _m("methods/label_propagation.py", "self.known_prior * len", "2 * self.known_prior * len", "label-propagation"),
     _m(
         "methods/smoothed_logistic.py",
-        "known, self.inverse_penalty",
+        "folded, self.inverse_penalty",
         "known, 2 * self.inverse_penalty",
         "smoothed-logistic",
     ),

@@ -974,7 +974,7 @@ def test_equal_scores_share_a_budget():
     everywhere = random_graph(30, 1.0, seed=0)
     fitted = PUNodeClassifier(LabelPropagation(0.3), budget=5, progress=False).fit(everywhere, [0, 1])
     assert fitted.predict()[2:].all()
-    assert fitted.decided_by_ == "the first 5, the given budget, and 23 more that score as high as the last of them"
+    assert fitted.decided_by_ == "the first 5, the given budget, and 23 more with the same score as the last of them"
 
 
 def test_a_given_share_is_decided():

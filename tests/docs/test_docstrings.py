@@ -75,6 +75,11 @@ def test_comments_document_constants(module: griffe.Module) -> None:
         (r'<div class="arithmatex">\[\ell(-g)\]</div>', '<mo form="prefix">&#x02212;</mo>'),
         (r'<div class="arithmatex">\[x \sim P\]</div>', "<mo>&#x0223C;</mo>"),
         (r'<div class="arithmatex">\[\hat y\]</div>', '<mo stretchy="false">&#x0005E;</mo>'),
+        (r'<span class="arithmatex">\(\overline{a b}\)</span>', '<mo stretchy="true">&#x0203E;</mo>'),
+        (
+            r'<span class="arithmatex">\(\lVert w \rVert\)</span>',
+            '<mo stretchy="false" lspace="0" rspace="0">&#x02016;',
+        ),
     ],
 )
 def test_formulas_become_mathml(formula: str, expected: str) -> None:

@@ -94,7 +94,7 @@ def test_its_options_are_those_of_its_fields(results):
     code, out, _ = results[1]["help"]
     assert code == 0
     words = " ".join(out.replace("│", " ").split())
-    assert "--margin <float> By how much the logit of a known positive shall exceed" in words
+    assert "--margin <float> By how much the logit of a known positive should exceed" in words
     assert "Default: 1.0." in words
     assert "[hinge|squared]" in words
     assert "sgc" in words, "the backbone is offered"

@@ -47,10 +47,10 @@ def test_rounding_is_no_ranking():
 
 def test_views_of_the_last_graph_are_made_once():
     attributes = Attributes.of(GRAPH)
-    assert views_of(GRAPH, attributes) is views_of(GRAPH, copy.deepcopy(attributes))
+    assert views_of(GRAPH, attributes).source is views_of(GRAPH, copy.deepcopy(attributes), ("smoothed",)).source
     assert views_of(GRAPH, attributes, ("smoothed",)).names == ("smoothed",)
     other = Attributes(attributes.centre + 1, attributes.scale, attributes.standardised)
-    assert views_of(GRAPH, other) is not views_of(GRAPH, attributes)
+    assert views_of(GRAPH, other).source is not views_of(GRAPH, attributes).source
 
 
 def test_a_saved_state_is_loaded_with_its_sizes():

@@ -1,4 +1,4 @@
-"""A method: known positives shall score higher than unlabelled nodes."""
+"""A method: known positives should score higher than unlabelled nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Ranking(LossMethod):
     """The mean known positive ranks above the unlabelled nodes by a margin.
 
     Args:
-        margin: by how much the logit of a known positive shall exceed that of an unlabelled node.
+        margin: by how much the logit of a known positive should exceed that of an unlabelled node.
         penalty: what a smaller difference costs, ``hinge`` or ``squared``.
     """
 
